@@ -1,0 +1,51 @@
+"""The kinds' queues on SQS."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from functions.adapters.aws_errors import translating
+from functions.adapters.dynamodb_items import task_item
+from functions.domain.ports import Ticket
+from functions.domain.tasks import Task
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+class SqsQueue:
+    """Provides `RenderQueue`. Queue addresses are per kind."""
+
+    def __init__(
+        self, client: "SQSClient", queues: Mapping[str, str], graves: Mapping[str, str]
+    ) -> None:
+        self._client = client
+        self._queues = queues
+        self._graves = graves
+
+    def send(self, ticket: Ticket, *, delay_seconds: int = 0) -> None:
+        body = {
+            "account": ticket.account,
+            "id": ticket.id,
+            "kind": ticket.kind,
+            "attempt": ticket.attempt,
+        }
+        with translating():
+            self._client.send_message(
+                QueueUrl=self._queues[ticket.kind],
+                MessageBody=json.dumps(body),
+                DelaySeconds=delay_seconds,
+                MessageGroupId=ticket.account,
+            )
+
+    def bury(self, task: Task) -> None:
+        item = task_item(task, shards=1)
+        body = {"account": task.account, "id": task.id} | {
+            name: item[name] for name in ("kind", "attempt", "cycle", "code", "reason", "history")
+        }
+        with translating():
+            self._client.send_message(
+                QueueUrl=self._graves[task.kind],
+                MessageBody=json.dumps(body),
+                MessageGroupId=task.account,
+            )

@@ -1,0 +1,175 @@
+"""Composition root: the one place that knows both the ports and what provides them.
+
+Nothing is read or built at import; each part is built when it is first asked for, so that a
+function only needs the settings and permissions of what it uses.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from functions import kinds, providers
+from functions.adapters.clock import SystemClock, SystemIds
+from functions.adapters.dynamodb_items import task_of
+from functions.adapters.dynamodb_keys import plain
+from functions.adapters.dynamodb_store import DynamoTaskStore
+from functions.adapters.heartbeat import thread_heartbeat
+from functions.adapters.metrics import LogMetrics
+from functions.adapters.s3_media import S3MediaStore
+from functions.adapters.sqs_queue import SqsQueue
+from functions.adapters.workflow import SettleWorkflow
+from functions.domain.kinds import Kind
+from functions.domain.ports import (
+    Clock,
+    Heartbeat,
+    Ids,
+    Inspector,
+    MediaStore,
+    Metrics,
+    RenderQueue,
+    Rules,
+    TaskStore,
+    Workflow,
+)
+from functions.domain.providers import BuiltIn
+from functions.domain.tasks import Task
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_stepfunctions import SFNClient
+
+# Answers come in milliseconds; a lost one must be noticed well within a function's time.
+CLIENT = Config(
+    connect_timeout=2,
+    read_timeout=6,
+    retries={"mode": "standard", "total_max_attempts": 4},
+)
+FILES = CLIENT.merge(Config(read_timeout=30, signature_version="s3v4"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the deployment tells a function, through its environment."""
+
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def __getitem__(self, name: str) -> str:
+        """Read a setting; one that is not there is a mistake in the deployment."""
+        return self.environment[f"TALLYREEL_{name}"]
+
+    def words(self, name: str) -> frozenset[str]:
+        """Read a comma-separated setting; empty if it is not there."""
+        text = self.environment.get(f"TALLYREEL_{name}", "")
+        return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+    def table(self, name: str) -> dict[str, str]:
+        """Read a setting that maps names to values."""
+        return dict(json.loads(self.environment.get(f"TALLYREEL_{name}", "{}")))
+
+
+class AwsPorts:
+    """Provides `Ports` on AWS."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What the deployment decided."""
+        return Rules()
+
+    @cached_property
+    def store(self) -> TaskStore:
+        """Where tasks and credits are."""
+        client: DynamoDBClient = _client("dynamodb")
+        return DynamoTaskStore(
+            client,
+            self._settings["TABLE"],
+            shards=self.rules.shards,
+            open_max=self.rules.open_max,
+        )
+
+    @cached_property
+    def queue(self) -> RenderQueue:
+        """Where attempts wait."""
+        client: SQSClient = _client("sqs")
+        settings = self._settings
+        return SqsQueue(client, settings.table("QUEUE_URLS"), settings.table("DLQ_URLS"))
+
+    @cached_property
+    def workflow(self) -> Workflow:
+        """What verifies and settles."""
+        client: SFNClient = _client("stepfunctions")
+        return SettleWorkflow(client, self._settings["WORKFLOW_ARN"])
+
+    @cached_property
+    def media(self) -> MediaStore:
+        """Where files are."""
+        client: S3Client = _client("s3", FILES)
+        return S3MediaStore(client, self._settings["BUCKET"])
+
+    @cached_property
+    def clock(self) -> Clock:
+        """What time it is."""
+        return SystemClock()
+
+    @cached_property
+    def ids(self) -> Ids:
+        """Where names and chance come from."""
+        return SystemIds()
+
+    @property
+    def heartbeat(self) -> Heartbeat:
+        """What keeps a lease."""
+        return thread_heartbeat
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """What counts."""
+        return LogMetrics()
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What can be ordered, by name."""
+        return kinds.load()
+
+    @cached_property
+    def providers(self) -> Mapping[str, BuiltIn]:
+        """Who renders, by name."""
+        return providers.load()
+
+    @cached_property
+    def inspector(self) -> Inspector:
+        """Who judges finished files."""
+        from functions.adapters.inspector import ChildInspector  # noqa: PLC0415 - PyAV
+
+        return ChildInspector()
+
+
+@cache
+def settings() -> Settings:
+    """Read the environment, when first asked."""
+    return Settings()
+
+
+@cache
+def ports() -> AwsPorts:
+    """Build the ports of this process, when first asked."""
+    return AwsPorts(settings())
+
+
+def task_from_image(image: Mapping[str, Any]) -> Task:
+    """Read a task from a stream record's new image."""
+    return task_of(plain(dict(image)))
+
+
+def _client(service: Any, config: Config = CLIENT) -> Any:
+    return boto3.client(service, config=config)

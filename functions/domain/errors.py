@@ -1,0 +1,28 @@
+"""Broken infrastructure, as the pipeline sees it. Expected endings are values, not these.
+
+TallyreelError
+├── Unavailable      nothing was done; trying again later will do
+├── OutcomeUnknown   the write may have been made; ask before trying again
+├── BadCursor        a list's cursor is not one that we gave out
+└── InspectionFailed the inspection itself did not finish
+"""
+
+
+class TallyreelError(Exception):
+    """Base of all."""
+
+
+class Unavailable(TallyreelError):
+    """A service refused the call before doing anything: throttled, or down."""
+
+
+class OutcomeUnknown(TallyreelError):
+    """A call was sent and its answer never came."""
+
+
+class BadCursor(TallyreelError):
+    """A list was asked for from a place that never existed."""
+
+
+class InspectionFailed(TallyreelError):
+    """The inspection itself died or ran out of time; the file is not judged."""

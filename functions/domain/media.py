@@ -1,0 +1,40 @@
+"""Stored objects as the pipeline sees them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaHead:
+    """The beginning of a stored object and what the store says of the whole.
+
+    `etag` identifies the bytes: work started on one etag refuses another.
+    """
+
+    key: str
+    size_bytes: int
+    etag: str
+    content_type: str
+    head: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadForm:
+    """A presigned POST: the fields go before the file, unchanged."""
+
+    url: str
+    fields: dict[str, str]
+
+
+def source_key(account: str, upload: str) -> str:
+    """Where an upload lies."""
+    return f"in/{account}/{upload}"
+
+
+def output_key(account: str, task: str, attempt: int, lease: str) -> str:
+    """Where an attempt's output lies: one write-once place per lease."""
+    return f"out/{account}/{task}/{attempt}-{lease}.mp4"
+
+
+def mended_key(account: str, task: str, attempt: int, sha256: str) -> str:
+    """Where a repacked output lies: named by its bytes, so that repeats agree."""
+    return f"out/{account}/{task}/{attempt}-{sha256[:16]}.mp4"

@@ -1,0 +1,62 @@
+"""What an inspection says of a finished file."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Ruling(StrEnum):
+    """Whether a file may be charged for."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing looked at: what was found, what was allowed, and how it went."""
+
+    name: str
+    value: str
+    limit: str
+    verdict: str  # pass, fail, review or info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What was measured on the file that the customer gets."""
+
+    size_bytes: int
+    sha256: str
+    seconds: float
+    width: int
+    height: int
+    codec: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The inspection's word. `reason` is one sentence for the customer."""
+
+    ruling: Ruling
+    code: str
+    reason: str
+    checks: tuple[Check, ...] = ()
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """A verdict and the file it is about: the given one, or its repacked copy."""
+
+    verdict: Verdict
+    path: Path
+    mended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotVerified:
+    """The inspection itself did not finish. This says nothing about the file."""
+
+    reason: str

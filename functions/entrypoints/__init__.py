@@ -1,0 +1,1 @@
+"""One thin module per trigger: decode, call one stage, encode."""

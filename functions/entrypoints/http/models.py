@@ -1,0 +1,192 @@
+"""What goes in and out over HTTP."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from functions.domain.states import TaskState
+
+
+class Body(BaseModel):
+    """A request body: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class UploadBody(Body):
+    """Ask for an upload form."""
+
+    kind: str = Field(description="what the source is for", examples=["image_to_video"])
+    content_type: str = Field(description="what the file is", examples=["image/jpeg"])
+
+
+class OrderBody(Body):
+    """Order a task."""
+
+    kind: str = Field(examples=["image_to_video"])
+    input: dict[str, Any] = Field(
+        description="as `GET /v1/kinds` describes it",
+        examples=[{"source": "01J9ZQ3V7Y4M2K8N6P5R3T1W0X", "motion": "zoom-in", "seconds": 4}],
+    )
+
+
+class GrantBody(Body):
+    """Give credits."""
+
+    amount: Annotated[int, Field(gt=0, le=1_000_000_000, description="whole credits")]
+    note: Annotated[str, Field(max_length=200)] | None = None
+
+
+class UploadView(BaseModel):
+    """Where to send the file: a form POST with these fields first, then `file`."""
+
+    upload: str = Field(description="the source's id, for the order")
+    url: str
+    fields: dict[str, str]
+    bytes_max: int
+    expires_in: int = Field(description="seconds")
+
+
+class StepView(BaseModel):
+    """One line of a task's history."""
+
+    state: TaskState
+    at: datetime
+    attempt: int
+    reason: str
+
+
+class CheckView(BaseModel):
+    """One thing that the inspection looked at."""
+
+    name: str
+    value: str
+    limit: str
+    verdict: str
+
+
+class ResultView(BaseModel):
+    """A delivered file."""
+
+    url: str | None = Field(description="short-lived; ask again for a new one; null once expired")
+    content_type: str
+    bytes: int
+    sha256: str
+    seconds: float
+    width: int
+    height: int
+    codec: str
+    expires_at: datetime | None
+    notice: str | None = None
+    checks: list[CheckView] = []
+
+
+class ErrorView(BaseModel):
+    """Why a task ended without a result."""
+
+    code: str
+    reason: str
+
+
+class ChargeView(BaseModel):
+    """What happened to the credits: held, settled or released."""
+
+    amount: int
+    state: str
+
+
+class TaskView(BaseModel):
+    """A task. When `done`, exactly one of `result` and `error` is there."""
+
+    id: str
+    kind: str
+    state: TaskState
+    done: bool
+    message: str = Field(description="the state in plain words")
+    attempt: int
+    created_at: datetime
+    credits: ChargeView
+    timeline: list[StepView]
+    result: ResultView | None = None
+    error: ErrorView | None = None
+
+
+class TaskList(BaseModel):
+    """Tasks, newest first."""
+
+    tasks: list[TaskView]
+    cursor: str | None = None
+
+
+class BalanceView(BaseModel):
+    """What an account has."""
+
+    available: int
+    held: int
+    spent: int
+
+
+class EntryView(BaseModel):
+    """One line of the ledger."""
+
+    id: str
+    kind: str
+    amount: int
+    at: datetime
+    task: str | None = None
+    note: str | None = None
+
+
+class LedgerView(BaseModel):
+    """Entries, newest first."""
+
+    entries: list[EntryView]
+    cursor: str | None = None
+
+
+class GrantView(BaseModel):
+    """A written grant."""
+
+    id: str
+    replayed: bool
+
+
+class KindView(BaseModel):
+    """What can be ordered."""
+
+    name: str
+    title: str
+    price: str
+    input: dict[str, Any] = Field(description="JSON schema")
+    content_types: list[str]
+    bytes_max: int
+    result_hours: float
+
+
+class KindList(BaseModel):
+    """All kinds."""
+
+    kinds: list[KindView]
+
+
+class HealthView(BaseModel):
+    """What an operator looks at first."""
+
+    overdue: int
+    dead: int
+    capped_at: int
+
+
+class DeadTask(BaseModel):
+    """A task that waits for an operator."""
+
+    account: str
+    task: TaskView
+
+
+class DeadList(BaseModel):
+    """Dead tasks, longest dead first."""
+
+    tasks: list[DeadTask]
+    cursor: str | None = None

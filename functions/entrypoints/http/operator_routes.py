@@ -1,0 +1,113 @@
+"""What operators may do."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Path, Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+
+from functions.bootstrap import ports
+from functions.domain.ports import TaskRef
+from functions.domain.results import Applied, Granted, Replayed, Stale
+from functions.domain.tasks import Ignored
+from functions.entrypoints.http.caller import operator_of
+from functions.entrypoints.http.documented import problems, view
+from functions.entrypoints.http.models import (
+    DeadList,
+    DeadTask,
+    GrantBody,
+    GrantView,
+    HealthView,
+    TaskView,
+)
+from functions.entrypoints.http.problems import (
+    CONFLICT,
+    NOT_FOUND,
+    Refusal,
+    answer,
+)
+from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
+from functions.entrypoints.http.views import task_view
+from functions.pipeline import operate
+
+router = APIGatewayHttpRouter()
+
+Account = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="the account")]
+
+
+@router.post(
+    "/v1/admin/accounts/<id>/credits",
+    summary="Give an account credits",
+    responses=view(200, GrantView) | view(201, GrantView) | problems(400, 403, 409, 422, 503),
+)
+def grant(id: Account, body: GrantBody) -> Response[Any]:  # noqa: A002 - the path's own word
+    """Write a grant, once per Idempotency-Key."""
+    operator_of(router.current_event)
+    key = idempotency_key(router.current_event)
+    given = operate.grant(ports(), id, key, body.amount, body.note)
+    match given:
+        case Granted():
+            return reply(GrantView(id=given.id, replayed=False), HTTPStatus.CREATED)
+        case Replayed():
+            return reply(GrantView(id=given.id, replayed=True))
+        case _:
+            return answer(given, request_id(router.current_event))
+
+
+@router.get(
+    "/v1/admin/tasks",
+    summary="List dead tasks, longest dead first",
+    responses=view(200, DeadList) | problems(400, 403),
+)
+def dead(
+    state: Annotated[Literal["dead"], Query()] = "dead",  # noqa: ARG001 - the only list so far
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    cursor: Annotated[str | None, Query(max_length=400)] = None,
+) -> Response[Any]:
+    """List tasks that used up their attempts and wait for an operator."""
+    operator_of(router.current_event)
+    page = operate.dead(ports(), limit=limit, cursor=cursor)
+    now = ports().clock.now()
+    return reply(
+        DeadList(
+            tasks=[DeadTask(account=t.account, task=task_view(t, now=now)) for t in page.items],
+            cursor=page.cursor,
+        )
+    )
+
+
+@router.post(
+    "/v1/admin/tasks/<account>/<id>/redrive",
+    summary="Start a dead task anew",
+    responses=view(202, TaskView) | problems(400, 402, 403, 404, 409, 429, 503),
+)
+def redrive(
+    account: Account,
+    id: Annotated[str, Path(pattern=ULID)],  # noqa: A002 - the path's own word
+) -> Response[Any]:
+    """Hold the price again and queue the task with fresh attempts."""
+    operator_of(router.current_event)
+    done = operate.redrive(ports(), TaskRef(account=account, id=id))
+    match done:
+        case None:
+            raise Refusal(NOT_FOUND)
+        case Applied():
+            shown = task_view(done.task, now=ports().clock.now())
+            return reply(shown, HTTPStatus.ACCEPTED)
+        case Ignored() | Stale():
+            raise Refusal(CONFLICT)
+        case _:
+            return answer(done, request_id(router.current_event))
+
+
+@router.get(
+    "/v1/admin/health",
+    summary="See whether anything is stuck",
+    responses=view(200, HealthView) | problems(403),
+)
+def health() -> Response[Any]:
+    """Count overdue and dead tasks."""
+    operator_of(router.current_event)
+    found = operate.health(ports())
+    return reply(HealthView(overdue=found.overdue, dead=found.dead, capped_at=found.capped_at))

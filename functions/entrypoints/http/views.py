@@ -1,0 +1,89 @@
+"""Tasks as their owners see them."""
+
+from datetime import datetime, timedelta
+
+from functions.domain.labels import EXPIRED, SENTENCES
+from functions.domain.ports import Ports, TaskRef
+from functions.domain.states import TaskState
+from functions.domain.tasks import Output, Task
+from functions.entrypoints.http.models import (
+    ChargeView,
+    CheckView,
+    ErrorView,
+    ResultView,
+    StepView,
+    TaskView,
+)
+
+_CHARGES = {TaskState.DELIVERED: "settled"}
+_FAILURES = (TaskState.FAILED, TaskState.DEAD, TaskState.CANCELED)
+LINK_STEP = timedelta(minutes=5)  # a cached answer's link still has this long to live, or more
+
+
+def task_view(task: Task, *, now: datetime, result: ResultView | None = None) -> TaskView:
+    """Show a task. Only internal fields stay behind."""
+    expired = task.output is not None and _expired(task.output, now)
+    charge = _CHARGES.get(task.state, "released" if task.state.done else "held")
+    return TaskView(
+        id=task.id,
+        kind=task.kind,
+        state=task.state,
+        done=task.state.done,
+        message=EXPIRED if expired else SENTENCES[task.state],
+        attempt=task.attempt,
+        created_at=task.created_at,
+        credits=ChargeView(amount=task.price, state=charge),
+        timeline=[
+            StepView(state=step.state, at=step.at, attempt=step.attempt, reason=step.reason)
+            for step in task.history
+        ],
+        result=result,
+        error=_error(task),
+    )
+
+
+def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None:
+    """Sign a link to a delivered file and show how it was checked."""
+    output = task.output
+    if output is None:
+        return None
+    report = ports.store.report(TaskRef(account=task.account, id=task.id), task.attempt)
+    return ResultView(
+        url=None
+        if _expired(output, now)
+        else ports.media.link(
+            output.key, filename=f"{task.kind}-{task.id}.mp4", seconds=ports.rules.link_seconds
+        ),
+        content_type=output.content_type,
+        bytes=output.size_bytes,
+        sha256=output.sha256,
+        seconds=output.seconds,
+        width=output.width,
+        height=output.height,
+        codec=output.codec,
+        expires_at=output.expires_at,
+        notice=task.reason,
+        checks=[
+            CheckView(name=check.name, value=check.value, limit=check.limit, verdict=check.verdict)
+            for check in (report.checks if report else ())
+        ],
+    )
+
+
+def etag_of(task: Task, now: datetime) -> str:
+    """Name what a client would see: the version, and for a result which link it would get."""
+    if task.output is None:
+        return f'"{task.version}"'
+    if _expired(task.output, now):
+        return f'"{task.version}-expired"'
+    return f'"{task.version}-{int(now.timestamp() // LINK_STEP.total_seconds())}"'
+
+
+def _expired(output: Output, now: datetime) -> bool:
+    return output.expires_at is not None and output.expires_at <= now
+
+
+def _error(task: Task) -> ErrorView | None:
+    if task.state not in _FAILURES:
+        return None
+    return ErrorView(code=task.code or str(task.state), reason=task.reason or SENTENCES[task.state])

@@ -1,0 +1,1 @@
+"""Media work through PyAV: photos in, moving pictures out, and what was delivered inspected."""

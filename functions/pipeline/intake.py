@@ -1,0 +1,145 @@
+"""Intake: give out an upload form, take an order, withdraw it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from functions.domain.errors import OutcomeUnknown, Unavailable
+from functions.domain.kinds import Fault, InvalidInput, Kind, Order
+from functions.domain.media import MediaHead, UploadForm, source_key
+from functions.domain.outcomes import Refused
+from functions.domain.ports import NewTask, Ports, TaskRef
+from functions.domain.results import Applied, Creation, Stale
+from functions.domain.states import Event, TaskState
+from functions.domain.tasks import Happening, Ignored, Task, opened
+from functions.pipeline.advance import advance
+
+HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
+CANCEL_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Where to upload a source, and its id for the order."""
+
+    id: str
+    form: UploadForm
+
+
+def upload(ports: Ports, account: str, kind_name: str, content_type: str) -> Slot | InvalidInput:
+    """Sign an upload of one source for a kind."""
+    kind = ports.kinds.get(kind_name)
+    if kind is None:
+        return _unknown_kind(ports)
+    if content_type not in kind.upload.content_types:
+        accepted = ", ".join(kind.upload.content_types)
+        return _fault("/content_type", "type-unsupported", f"Upload one of: {accepted}.")
+    upload_id = ports.ids.ulid(ports.clock.now())
+    form = ports.media.upload_form(
+        source_key(account, upload_id),
+        content_type=content_type,
+        bytes_max=kind.upload.bytes_max,
+    )
+    return Slot(id=upload_id, form=form)
+
+
+def order(
+    ports: Ports, account: str, key: str, kind_name: str, given: Mapping[str, Any]
+) -> Creation | InvalidInput | Refused:
+    """Validate, price, look at the source, then hold the credits and record the task at once."""
+    kind = ports.kinds.get(kind_name)
+    if kind is None:
+        return _unknown_kind(ports)
+    wanted = kind.order(given)
+    if isinstance(wanted, InvalidInput):
+        return wanted
+    key_hash, print_ = _digest(key), fingerprint(kind_name, given)
+    seen = _look(ports, account, kind, wanted)
+    if not isinstance(seen, MediaHead):  # a repeat whose source is gone by now is still a repeat
+        return ports.store.replayed(account, key_hash, print_) or seen
+    now = ports.clock.now()
+    new = NewTask(
+        task=_first_image(ports, account, kind, wanted, seen, now=now),
+        input={
+            "order": dict(wanted.input),
+            "source": seen.key,
+            "etag": seen.etag,
+            "promise": asdict(wanted.promise),
+        },
+        key_hash=key_hash,
+        fingerprint=print_,
+        open_max=ports.rules.open_max,
+        keep_until=now + timedelta(days=ports.rules.key_days),
+    )
+    try:
+        return ports.store.create(new)
+    except OutcomeUnknown as error:
+        known = ports.store.replayed(account, key_hash, print_)
+        if known is None:
+            raise Unavailable from error
+        return known
+
+
+def cancel(ports: Ports, ref: TaskRef) -> Task | None:
+    """Withdraw a task if that is still possible; its current image tells. None: unknown."""
+    for _ in range(CANCEL_TRIES):
+        task = ports.store.get(ref)
+        if task is None:
+            return None
+        result = advance(ports, task, Happening(event=Event.CANCEL, code="canceled"))
+        match result:
+            case Applied():
+                return result.task
+            case Ignored():
+                return task
+            case Stale():
+                continue
+            case _:
+                break
+    raise Unavailable
+
+
+def fingerprint(kind_name: str, given: Mapping[str, Any]) -> str:
+    """Tell requests apart: the parsed body, sorted, with no defaults filled in."""
+    return _digest(json.dumps([kind_name, given], sort_keys=True, separators=(",", ":")))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _fault(pointer: str, code: str, detail: str) -> InvalidInput:
+    return InvalidInput(faults=(Fault(pointer=pointer, code=code, detail=detail),))
+
+
+def _unknown_kind(ports: Ports) -> InvalidInput:
+    return _fault("/kind", "kind-unknown", f"Choose one of: {', '.join(sorted(ports.kinds))}.")
+
+
+def _look(
+    ports: Ports, account: str, kind: Kind, wanted: Order
+) -> MediaHead | InvalidInput | Refused:
+    seen = ports.media.head(source_key(account, wanted.source), first_bytes=HEAD_BYTES)
+    if seen is None:
+        detail = "There is no such upload, or it has expired. Upload the source again."
+        return _fault("/input/source", "source-missing", detail)
+    return kind.examine(seen) or seen
+
+
+def _first_image(
+    ports: Ports, account: str, kind: Kind, wanted: Order, seen: MediaHead, *, now: datetime
+) -> Task:
+    task = Task(
+        account=account,
+        id=ports.ids.ulid(now),
+        kind=kind.name,
+        provider=kind.providers[0],
+        resource=seen.etag.strip('"'),
+        price=wanted.price,
+        state=TaskState.QUEUED,
+        created_at=now,
+    )
+    return opened(task, now=now, limits=kind.limits)

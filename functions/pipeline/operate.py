@@ -1,0 +1,79 @@
+"""Operate: what a person with the operators' claim can do."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from functions.domain.credits import Entry, EntryKind, entry_id
+from functions.domain.errors import OutcomeUnknown, Unavailable
+from functions.domain.ports import Ports, TaskRef
+from functions.domain.results import Application, Grant, Page
+from functions.domain.states import Event
+from functions.domain.tasks import Happening, Ignored, Task
+from functions.pipeline.advance import advance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What an operator looks at first. Counts stop at `capped_at`."""
+
+    overdue: int
+    dead: int
+    capped_at: int
+
+
+def grant(ports: Ports, account: str, key: str, amount: int, note: str | None) -> Grant:
+    """Give an account credits, once per key."""
+    now = ports.clock.now()
+    entry = Entry(
+        id=entry_id(EntryKind.GRANT, subject=ports.ids.ulid(now)),
+        kind=EntryKind.GRANT,
+        amount=amount,
+        at=now,
+        note=note,
+    )
+    key_hash, fingerprint = _digest(f"grant:{key}"), _digest(f"{amount}:{note}")
+    try:
+        return ports.store.grant(
+            account,
+            entry,
+            key_hash=key_hash,
+            fingerprint=fingerprint,
+            keep_until=now + timedelta(days=ports.rules.key_days),
+        )
+    except OutcomeUnknown as error:
+        known = ports.store.replayed(account, key_hash, fingerprint)
+        if known is None:
+            raise Unavailable from error
+        return known
+
+
+def dead(ports: Ports, *, limit: int, cursor: str | None) -> Page[Task]:
+    """List tasks that wait for an operator, longest dead first."""
+    page = ports.store.dead(limit=limit, cursor=cursor)
+    tasks = [ports.store.get(ref) for ref in page.items]
+    return Page(items=[task for task in tasks if task], cursor=page.cursor)
+
+
+def redrive(ports: Ports, ref: TaskRef) -> Application | Ignored | None:
+    """Start a dead task anew under a new hold; None if there is no such task."""
+    task = ports.store.get(ref)
+    if task is None:
+        return None
+    return advance(ports, task, Happening(event=Event.REDRIVE, code="redriven"))
+
+
+def health(ports: Ports, *, capped_at: int = 1000) -> Health:
+    """Count what is overdue and what is dead."""
+    now = ports.clock.now()
+    overdue: Sequence[int] = [
+        len(ports.store.due(shard, until=now, limit=capped_at))
+        for shard in range(ports.rules.shards)
+    ]
+    waiting = ports.store.dead(limit=capped_at, cursor=None)
+    return Health(overdue=sum(overdue), dead=len(waiting.items), capped_at=capped_at)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,114 @@
+"""Render: claim an attempt under a lease, make the file, put it into our bucket, say so."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, assert_never
+
+from functions.domain.media import output_key
+from functions.domain.outcomes import Failed, Refused, Rendered
+from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.results import Applied
+from functions.domain.states import Event, TaskState
+from functions.domain.tasks import Happening, Task
+from functions.pipeline.advance import advance
+
+EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
+
+
+class Rendering(StrEnum):
+    """How a ticket ended."""
+
+    RENDERED = "rendered"
+    FAILED = "attempt-failed"
+    REFUSED = "refused"
+    SKIPPED = "skipped"  # not this attempt's time, or somebody else's
+    SUPERSEDED = "superseded"  # the lease was lost on the way; the result counts for nothing
+
+
+class _LeaseLostError(Exception):
+    """Stops the work from within its progress callback."""
+
+
+def render(ports: Ports, ticket: Ticket, workdir: Path) -> Rendering:
+    """Work one ticket off. Every write names the attempt and the lease it was claimed under."""
+    task = _claim(ports, ticket)
+    if task is None:
+        return Rendering.SKIPPED
+    limits = ports.kinds[task.kind].limits
+    lost: list[bool] = []
+
+    def beat() -> bool:
+        due_at = ports.clock.now() + timedelta(seconds=limits.lease_seconds)
+        held = ports.store.renew(task, due_at)
+        if not held:
+            lost.append(True)
+        return held
+
+    try:
+        with ports.heartbeat(beat, limits.heartbeat_seconds):
+            outcome = _produce(ports, task, workdir, lost)
+    except _LeaseLostError:
+        return Rendering.SUPERSEDED
+    return _record(ports, task, outcome)
+
+
+def _claim(ports: Ports, ticket: Ticket) -> Task | None:
+    task = ports.store.get(TaskRef(account=ticket.account, id=ticket.id))
+    if task is None or task.state is not TaskState.QUEUED or task.attempt != ticket.attempt:
+        return None
+    early = ports.clock.now() + timedelta(seconds=EARLY_SECONDS)
+    if task.not_before and task.not_before > early:
+        return None
+    claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=ports.ids.lease()))
+    return claimed.task if isinstance(claimed, Applied) else None
+
+
+def _produce(
+    ports: Ports, task: Task, workdir: Path, lost: list[bool]
+) -> Rendered | Refused | Failed:
+    ordered = ports.store.input(TaskRef(account=task.account, id=task.id))
+    if ordered is None:
+        return Refused(code="order-missing", reason="The order's details are gone. Order it again.")
+    source, out = workdir / "source", workdir / "output.mp4"
+    if not ports.media.fetch(ordered["source"], source, etag=ordered["etag"]):
+        return Refused(
+            code="source-changed",
+            reason="The uploaded source was replaced or removed after the order. Order it again.",
+        )
+
+    def on_progress(_done: int, _total: int) -> None:
+        if lost:
+            raise _LeaseLostError
+
+    order: Mapping[str, Any] = ordered["order"]
+    outcome = ports.providers[task.provider].render(source, out, order, on_progress)
+    if isinstance(outcome, Rendered):
+        ports.media.put(outcome.path, _key(task), content_type=outcome.content_type)
+    return outcome
+
+
+def _key(task: Task) -> str:
+    return output_key(task.account, task.id, task.attempt, task.lease or "")
+
+
+def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> Rendering:
+    match outcome:
+        case Rendered():
+            result = Rendering.RENDERED
+            happening = Happening(event=Event.RENDERED, output_key=_key(task))
+        case Refused():
+            result = Rendering.REFUSED
+            happening = Happening(event=Event.REFUSED, code=outcome.code, reason=outcome.reason)
+        case Failed():
+            result = Rendering.FAILED
+            happening = Happening(
+                event=Event.ATTEMPT_FAILED, code=outcome.code, reason=outcome.reason
+            )
+        case _:
+            assert_never(outcome)
+    if isinstance(advance(ports, task, happening), Applied):
+        return result
+    ports.metrics.count("LateResult", kind=task.kind)
+    return Rendering.SUPERSEDED

@@ -1,0 +1,9 @@
+"""Providers of renders: one file each, found by looking."""
+
+from functions.domain.discovery import declared
+from functions.domain.providers import BuiltIn
+
+
+def load() -> dict[str, BuiltIn]:
+    """Find every `PROVIDER` in this folder, by name. Two of one name are refused."""
+    return declared(__name__, "PROVIDER", BuiltIn)

@@ -1,0 +1,1 @@
+"""What exists in the cloud. Imports only declarations from `functions`."""

@@ -1,0 +1,59 @@
+"""What one deployment may choose, read once from the CDK context."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+LOG_RETENTION_DAYS = (1, 7, 14, 30, 90, 365)  # some of what CloudWatch Logs knows
+BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting has a default that is right for a first deployment.
+
+    `cdk deploy -c name=value` sets one; lists are comma separated.
+    """
+
+    name: str = "Tallyreel"
+    local: bool = False  # for the emulator on this machine; see `app.py` for what differs
+    log_level: str = "INFO"
+    log_retention_days: int = 14
+    render_concurrency_max: int = 10  # bounds the render bill: so many clips at once, no more
+    api_requests_per_second: int = 50
+    api_burst: int = 100
+    cors_origins: tuple[str, ...] = ()  # exact origins of pages that call the API and upload
+    self_sign_up: bool = False  # off: whoever signs up can spend what an operator grants
+    operator_group: str = "operators"
+    jwt_issuer: str = ""  # another OIDC issuer; with it no user pool is made
+    jwt_audience: tuple[str, ...] = ()  # client ids that the issuer's tokens may name
+    alarm_topic_arn: str = ""  # an SNS topic of yours that hears the alarms
+
+    def __post_init__(self) -> None:
+        if bool(self.jwt_issuer) != bool(self.jwt_audience):
+            raise ValueError("set jwt_issuer and jwt_audience together, or neither")
+        if self.log_retention_days not in LOG_RETENTION_DAYS:
+            raise ValueError(f"log_retention_days: one of {LOG_RETENTION_DAYS}")
+
+    @classmethod
+    def from_context(cls, get: Callable[[str], Any]) -> "Config":
+        """Take what the context names; values given with `-c` arrive as text."""
+        given = {
+            field.name: _as_type_of(field.name, field.default, get(field.name))
+            for field in fields(cls)
+            if get(field.name) is not None
+        }
+        return cls(**given)
+
+
+def _as_type_of(name: str, default: Any, value: Any) -> Any:
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in BOOLEANS:
+            raise ValueError(f"context {name}: say true or false, not {value!r}")
+        return BOOLEANS[str(value).lower()]
+    if isinstance(default, tuple):
+        items = value.split(",") if isinstance(value, str) else value
+        return tuple(item.strip() for item in items if item.strip())
+    return type(default)(value)

@@ -1,0 +1,182 @@
+"""The pipeline in its order, and who may do what."""
+
+from pathlib import Path
+from typing import cast
+
+from aws_cdk import CfnOutput, IStackSynthesizer, Stack
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from functions import kinds
+from stacks.bundle import Target, layer
+from stacks.config import Config
+from stacks.function import PYTHON, ROOT, RUNTIME, Package, PipelineFunction, pipeline_code
+from stacks.intake import Intake
+from stacks.relay import Relay
+from stacks.render import Render
+from stacks.settle import Settle
+from stacks.storage import DUE_INDEX, StorageStack
+from stacks.sweep import Sweep
+from stacks.watch import Watch
+
+# What a conditional write, alone or in a transaction, needs; reading is granted beside it.
+WRITES = (
+    "dynamodb:ConditionCheckItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:PutItem",
+    "dynamodb:UpdateItem",
+)
+
+
+class PipelineStack(Stack):
+    """Everything that can be replaced at any time."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        storage: StorageStack,
+        synthesizer: IStackSynthesizer | None = None,
+    ) -> None:
+        super().__init__(
+            scope, construct_id, description="Tallyreel: the pipeline", synthesizer=synthesizer
+        )
+        self.storage = storage
+        package = self._package(config)
+        table = {"TALLYREEL_TABLE": storage.table.table_name}
+        media = table | {"TALLYREEL_BUCKET": storage.bucket.bucket_name}
+
+        self.intake = Intake(
+            self,
+            "Intake",
+            package=package,
+            environment=media,
+            issuer=storage.users.issuer if storage.users else config.jwt_issuer,
+            audience=(
+                [storage.users.client.user_pool_client_id]
+                if storage.users
+                else list(config.jwt_audience)
+            ),
+        )
+        self.render = Render(
+            self,
+            "Render",
+            package=package,
+            kinds=kinds.load().values(),
+            environment=media,
+        )
+        self.settle = Settle(
+            self, "Settle", package=package, environment=table, media_environment=media
+        )
+        queue_urls = {each.kind.name: each.queue.queue_url for each in self.render.queues}
+        grave_urls = {each.kind.name: each.dead_letters.queue_url for each in self.render.queues}
+        sends = {
+            "TALLYREEL_QUEUE_URLS": self.to_json_string(queue_urls),
+            "TALLYREEL_WORKFLOW_ARN": self.settle.workflow.state_machine_arn,
+        }
+        self.relay = Relay(
+            self,
+            "Relay",
+            package=package,
+            table=storage.table,
+            environment=sends | {"TALLYREEL_DLQ_URLS": self.to_json_string(grave_urls)},
+        )
+        self.sweep = Sweep(self, "Sweep", package=package, environment=media | sends)
+        self._grant()
+        self._watch(config)
+        self._outputs(sends["TALLYREEL_QUEUE_URLS"])
+
+    @property
+    def functions(self) -> tuple[PipelineFunction, ...]:
+        """Every stage, in the order of a task's life."""
+        return (
+            self.intake.intake,
+            self.relay.relay,
+            self.render.render,
+            self.settle.verify,
+            self.settle.settle,
+            self.sweep.sweep,
+        )
+
+    def _package(self, config: Config) -> Package:
+        target = Target.here() if config.local else Target(python=PYTHON, machine="aarch64")
+        return Package(
+            config=config,
+            code=pipeline_code(),
+            runtime_layer=self._layer("runtime", "requirements.txt", target),
+            media_layer=self._layer("media", "requirements-media.txt", target),
+        )
+
+    def _layer(self, name: str, requirements: str, target: Target) -> lambda_.LayerVersion:
+        folder, digest = layer(name, Path(ROOT, "functions", requirements), target)
+        return lambda_.LayerVersion(
+            self,
+            f"{name}-layer",
+            description=f"Tallyreel {name} dependencies",
+            # The hash of what went in: walking 3,000 files would tell the same, later.
+            code=lambda_.Code.from_asset(str(folder), asset_hash=digest),
+            compatible_runtimes=[RUNTIME],
+            compatible_architectures=[lambda_.Architecture.ARM_64],
+        )
+
+    def _grant(self) -> None:
+        table, due = self.storage.table.table_arn, f"{self.storage.table.table_arn}/index/due"
+        stages = {each.stage: each for each in self.functions}
+
+        stages["intake"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
+        stages["intake"].allow(["dynamodb:Query"], due)  # operators list dead tasks
+        stages["render"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["verify"].allow(["dynamodb:GetItem"], table)
+        stages["settle"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["sweep"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["sweep"].allow(["dynamodb:Query"], due)
+
+        self._grant_media(stages)
+        for each in self.render.queues:
+            stages["relay"].allow(["sqs:SendMessage"], each.queue.queue_arn)
+            stages["relay"].allow(["sqs:SendMessage"], each.dead_letters.queue_arn)
+            stages["sweep"].allow(["sqs:SendMessage"], each.queue.queue_arn)
+        for stage in ("relay", "sweep"):
+            stages[stage].allow(
+                ["states:StartExecution"], self.settle.workflow.state_machine_arn
+            )
+
+    def _grant_media(self, stages: dict[str, PipelineFunction]) -> None:
+        bucket = self.storage.bucket.bucket_arn
+        uploads, outputs = f"{bucket}/in/*", f"{bucket}/out/*"
+        for stage, actions, prefixes in (
+            ("intake", ["s3:GetObject"], [uploads, outputs]),
+            ("intake", ["s3:PutObject"], [uploads]),  # signs the upload forms
+            ("render", ["s3:GetObject"], [uploads]),
+            ("render", ["s3:DeleteObject", "s3:PutObject"], [outputs]),
+            ("verify", ["s3:GetObject", "s3:PutObject"], [outputs]),
+            ("sweep", ["s3:GetObject"], [outputs]),
+        ):
+            stages[stage].allow_below(
+                actions, *prefixes, because="Each task's files have names of their own."
+            )
+        for stage in ("intake", "render", "verify", "sweep"):
+            # Without it S3 answers 403 for a key that is not there, and "gone" could not be
+            # told from "not allowed".
+            stages[stage].allow(["s3:ListBucket"], bucket)
+
+    def _watch(self, config: Config) -> None:
+        watch = Watch(self, "Watch", config=config)
+        watch.dead_letters(
+            {each.kind.name: each.dead_letters for each in self.render.queues}
+            | {"relay": self.relay.failures, "sweep": self.sweep.failures}
+        )
+        watch.relay_lag(self.relay.relay)
+        watch.errors(*self.functions)
+        watch.failed_runs(self.settle.workflow)
+
+    def _outputs(self, queue_urls: str) -> None:
+        CfnOutput(self, "ApiUrl", value=cast("str", self.intake.stage.url))
+        CfnOutput(self, "QueueUrls", value=queue_urls)
+        CfnOutput(self, "WorkflowArn", value=self.settle.workflow.state_machine_arn)
+        for each in self.functions:
+            CfnOutput(
+                self, f"{each.stage.capitalize()}Function", value=each.function.function_name
+            )

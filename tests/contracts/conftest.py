@@ -1,0 +1,71 @@
+"""The implementations that one suite is run over."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from functions.adapters.dynamodb_store import DynamoTaskStore
+from functions.domain.ports import TaskStore
+from tests.doubles.store import MemoryStore
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+TABLE = "tasks"
+
+
+def create_table(client: "DynamoDBClient", name: str = TABLE) -> None:
+    """The table as StorageStack declares it (tests/stacks holds the two together)."""
+    client.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": attribute, "AttributeType": "S"}
+            for attribute in ("pk", "sk", "due_shard", "due_at")
+        ],
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "due",
+                "KeySchema": [
+                    {"AttributeName": "due_shard", "KeyType": "HASH"},
+                    {"AttributeName": "due_at", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+    )
+
+
+def dynamo_store(client: "DynamoDBClient", **options: Any) -> DynamoTaskStore:
+    """The real store, not waiting between tries."""
+    return DynamoTaskStore(
+        client, TABLE, shards=4, open_max=50, pause=lambda _seconds: None, **options
+    )
+
+
+@pytest.fixture
+def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=["memory", "moto"])
+def store(request: pytest.FixtureRequest, aws_environment: None) -> Iterator[TaskStore]:
+    assert aws_environment is None
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    with mock_aws():
+        client: DynamoDBClient = boto3.client("dynamodb")
+        create_table(client)
+        yield dynamo_store(client)

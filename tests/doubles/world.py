@@ -1,0 +1,180 @@
+"""Everything around the pipeline, in memory: queues, files, time and chance."""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from functions import kinds, providers
+from functions.adapters.clock import SystemIds
+from functions.domain.kinds import Kind, Promise
+from functions.domain.media import MediaHead, UploadForm
+from functions.domain.ports import Rules, TaskRef, TaskStore, Ticket
+from functions.domain.providers import BuiltIn
+from functions.domain.tasks import Task
+from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
+from tests.doubles.store import MemoryStore
+
+START = datetime(2026, 11, 30, 10, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class FixedClock:
+    """Provides `Clock`; time moves when told to."""
+
+    at: datetime = START
+
+    def now(self) -> datetime:
+        return self.at
+
+    def forward(self, **by: float) -> None:
+        self.at += timedelta(**by)
+
+
+@dataclass(slots=True)
+class SeededIds:
+    """Provides `Ids` from one seed."""
+
+    chance: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def ulid(self, now: datetime) -> str:
+        stem = SystemIds().ulid(now)[:10]
+        return stem + "".join(self.chance.choices("0123456789ABCDEFGHJKMNPQRSTVWXYZ", k=16))
+
+    def lease(self) -> str:
+        return f"{self.chance.getrandbits(64):016x}"
+
+    def jitter(self) -> float:
+        return self.chance.random()
+
+
+@dataclass(slots=True)
+class MemoryQueue:
+    """Provides `RenderQueue`; what was sent waits in `tickets`."""
+
+    tickets: list[tuple[Ticket, int]] = field(default_factory=list)
+    buried: list[Task] = field(default_factory=list)
+
+    def send(self, ticket: Ticket, *, delay_seconds: int = 0) -> None:
+        self.tickets.append((ticket, delay_seconds))
+
+    def bury(self, task: Task) -> None:
+        self.buried.append(task)
+
+
+@dataclass(slots=True)
+class MemoryWorkflow:
+    """Provides `Workflow`; what was started waits in `runs`."""
+
+    runs: list[tuple[TaskRef, int]] = field(default_factory=list)
+
+    def start(self, ref: TaskRef, attempt: int) -> None:
+        self.runs.append((ref, attempt))
+
+
+@dataclass(slots=True)
+class MemoryMedia:
+    """Provides `MediaStore`."""
+
+    files: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+
+    def upload_form(self, key: str, *, content_type: str, bytes_max: int) -> UploadForm:
+        fields = {"key": key, "Content-Type": content_type, "max": str(bytes_max)}
+        return UploadForm(url="memory:", fields=fields)
+
+    def link(self, key: str, *, filename: str, seconds: int) -> str:
+        return f"memory:{key}?filename={filename}&seconds={seconds}"
+
+    def head(self, key: str, *, first_bytes: int = 0) -> MediaHead | None:
+        if key not in self.files:
+            return None
+        content, content_type = self.files[key]
+        return MediaHead(
+            key=key,
+            size_bytes=len(content),
+            etag=_etag(content),
+            content_type=content_type,
+            head=content[:first_bytes],
+        )
+
+    def fetch(self, key: str, path: Path, *, etag: str | None = None) -> bool:
+        content, _ = self.files.get(key, (b"", ""))
+        if key not in self.files or (etag and etag != _etag(content)):
+            return False
+        path.write_bytes(content)
+        return True
+
+    def put(self, path: Path, key: str, *, content_type: str) -> None:
+        self.files.setdefault(key, (path.read_bytes(), content_type))
+
+
+def _etag(content: bytes) -> str:
+    return f'"{hashlib.md5(content).hexdigest()}"'  # noqa: S324 - as S3 does
+
+
+ACCEPTED = Verdict(
+    ruling=Ruling.ACCEPT,
+    code="ok",
+    reason="",
+    facts=Facts(size_bytes=5, sha256="0" * 64, seconds=4.0, width=1280, height=720, codec="h264"),
+)
+
+
+@dataclass(slots=True)
+class ScriptedInspector:
+    """Provides `Inspector` with the verdict that it was given."""
+
+    verdict: Verdict | NotVerified = ACCEPTED
+
+    def inspect(
+        self, path: Path, promise: Promise, *, kind: str, workdir: Path
+    ) -> Inspected | NotVerified:
+        assert path.exists()
+        assert promise.seconds > 0
+        assert kind
+        assert workdir.is_dir()
+        if isinstance(self.verdict, NotVerified):
+            return self.verdict
+        return Inspected(verdict=self.verdict, path=path)
+
+
+@dataclass(slots=True)
+class CountingMetrics:
+    """Provides `Metrics`; `counts` holds the sums by name."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def count(self, name: str, value: float = 1, **dimensions: str) -> None:
+        self.counts[name] += int(value)
+        for dimension, of in dimensions.items():
+            self.counts[f"{name}.{dimension}={of}"] += int(value)
+
+
+@contextmanager
+def still_heartbeat(beat: Callable[[], bool], seconds: float) -> Iterator[None]:
+    """Provide `Heartbeat`: one beat at the start, as a real one has by the end of a render."""
+    assert seconds > 0
+    beat()
+    yield
+
+
+@dataclass(slots=True)
+class World:
+    """Provides `Ports`, all in memory unless a test puts something else in."""
+
+    store: TaskStore = field(default_factory=MemoryStore)
+    queue: MemoryQueue = field(default_factory=MemoryQueue)
+    workflow: MemoryWorkflow = field(default_factory=MemoryWorkflow)
+    media: MemoryMedia = field(default_factory=MemoryMedia)
+    clock: FixedClock = field(default_factory=FixedClock)
+    ids: SeededIds = field(default_factory=SeededIds)
+    metrics: CountingMetrics = field(default_factory=CountingMetrics)
+    kinds: Mapping[str, Kind] = field(default_factory=kinds.load)
+    providers: Mapping[str, BuiltIn] = field(default_factory=providers.load)
+    inspector: ScriptedInspector = field(default_factory=ScriptedInspector)
+    rules: Rules = field(default_factory=Rules)
+    heartbeat: Callable[[Callable[[], bool], float], object] = still_heartbeat
