@@ -6,9 +6,10 @@ function only needs the settings and permissions of what it uses.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -32,6 +33,7 @@ from functions.domain.ports import (
     Inspector,
     MediaStore,
     Metrics,
+    Ports,
     RenderQueue,
     Rules,
     TaskStore,
@@ -154,16 +156,29 @@ class AwsPorts:
         return ChildInspector()
 
 
-@cache
 def settings() -> Settings:
-    """Read the environment, when first asked."""
+    """Read the environment, when asked."""
     return Settings()
 
 
-@cache
-def ports() -> AwsPorts:
+_ports: list[Ports] = []  # what this process uses; the last one counts
+
+
+def ports() -> Ports:
     """Build the ports of this process, when first asked."""
-    return AwsPorts(settings())
+    if not _ports:
+        _ports.append(AwsPorts(settings()))
+    return _ports[-1]
+
+
+@contextmanager
+def replaced(others: Ports) -> Iterator[None]:
+    """Use other ports for a while."""
+    _ports.append(others)
+    try:
+        yield
+    finally:
+        _ports.remove(others)
 
 
 def task_from_image(image: Mapping[str, Any]) -> Task:

@@ -113,8 +113,8 @@ def _pip(target: Target) -> list[str]:
 
 def _strip(site: Path) -> None:
     """Remove what no function reads and what differs between installers."""
-    for folder in ("bin", "boto3/examples", "share"):
-        shutil.rmtree(site / folder, ignore_errors=True)
+    for name in ("bin", "boto3/examples", "share"):
+        shutil.rmtree(site / name, ignore_errors=True)
     for folder in [*site.rglob("__pycache__"), *site.rglob("tests"), *site.rglob("include")]:
         shutil.rmtree(folder, ignore_errors=True)
     for info in site.glob("*.dist-info"):

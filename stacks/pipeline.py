@@ -44,6 +44,8 @@ class PipelineStack(Stack):
             scope, construct_id, description="Tallyreel: the pipeline", synthesizer=synthesizer
         )
         self.storage = storage
+        self._table_arn = str(storage.export_value(storage.table.table_arn))
+        self._bucket_arn = str(storage.export_value(storage.bucket.bucket_arn))
         package = self._package(config)
         table = {"TALLYREEL_TABLE": storage.table.table_name}
         media = table | {"TALLYREEL_BUCKET": storage.bucket.bucket_name}
@@ -80,7 +82,8 @@ class PipelineStack(Stack):
             self,
             "Relay",
             package=package,
-            table=storage.table,
+            table_arn=self._table_arn,
+            stream_arn=cast("str", storage.table.table_stream_arn),
             environment=sends | {"TALLYREEL_DLQ_URLS": self.to_json_string(grave_urls)},
         )
         self.sweep = Sweep(self, "Sweep", package=package, environment=media | sends)
@@ -122,7 +125,7 @@ class PipelineStack(Stack):
         )
 
     def _grant(self) -> None:
-        table, due = self.storage.table.table_arn, f"{self.storage.table.table_arn}/index/due"
+        table, due = self._table_arn, f"{self._table_arn}/index/{DUE_INDEX}"
         stages = {each.stage: each for each in self.functions}
 
         stages["intake"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
@@ -139,12 +142,10 @@ class PipelineStack(Stack):
             stages["relay"].allow(["sqs:SendMessage"], each.dead_letters.queue_arn)
             stages["sweep"].allow(["sqs:SendMessage"], each.queue.queue_arn)
         for stage in ("relay", "sweep"):
-            stages[stage].allow(
-                ["states:StartExecution"], self.settle.workflow.state_machine_arn
-            )
+            stages[stage].allow(["states:StartExecution"], self.settle.workflow.state_machine_arn)
 
     def _grant_media(self, stages: dict[str, PipelineFunction]) -> None:
-        bucket = self.storage.bucket.bucket_arn
+        bucket = self._bucket_arn
         uploads, outputs = f"{bucket}/in/*", f"{bucket}/out/*"
         for stage, actions, prefixes in (
             ("intake", ["s3:GetObject"], [uploads, outputs]),
@@ -173,10 +174,8 @@ class PipelineStack(Stack):
         watch.failed_runs(self.settle.workflow)
 
     def _outputs(self, queue_urls: str) -> None:
-        CfnOutput(self, "ApiUrl", value=cast("str", self.intake.stage.url))
+        CfnOutput(self, "ApiUrl", value=self.intake.stage.url)
         CfnOutput(self, "QueueUrls", value=queue_urls)
         CfnOutput(self, "WorkflowArn", value=self.settle.workflow.state_machine_arn)
         for each in self.functions:
-            CfnOutput(
-                self, f"{each.stage.capitalize()}Function", value=each.function.function_name
-            )
+            CfnOutput(self, f"{each.stage.capitalize()}Function", value=each.function.function_name)

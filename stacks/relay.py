@@ -1,9 +1,8 @@
 """The function that sends what the table's stream says must be sent."""
 
 from aws_cdk import Duration
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_lambda_destinations as destinations
+from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
 
 from stacks.function import Package, PipelineFunction
@@ -28,7 +27,8 @@ class Relay(Construct):
         construct_id: str,
         *,
         package: Package,
-        table: dynamodb.ITable,
+        table_arn: str,
+        stream_arn: str,
         environment: dict[str, str],
     ) -> None:
         super().__init__(scope, construct_id)
@@ -43,21 +43,20 @@ class Relay(Construct):
         )
         # Holds positions in the stream, not records: an alarm, nothing to redrive.
         self.failures = dead_letter_queue(self, "failures")
-        stream = str(table.table_stream_arn)
         self.relay.allow(
-            ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"], stream
+            ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+            stream_arn,
         )
         self.relay.allow_below(
             ["dynamodb:ListStreams"],
-            f"{table.table_arn}/stream/*",
+            f"{table_arn}/stream/*",
             because="Lambda's reader lists a table's streams; it cannot be given only one.",
         )
-        self.relay.allow(["sqs:SendMessage"], self.failures.queue_arn)
         lambda_.EventSourceMapping(
             self,
             "reader",
             target=self.relay.function,
-            event_source_arn=stream,
+            event_source_arn=stream_arn,
             starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=BATCH,
             max_batching_window=Duration.seconds(0),
@@ -66,7 +65,7 @@ class Relay(Construct):
             report_batch_item_failures=True,
             retry_attempts=RETRIES,
             max_record_age=Duration.seconds(RECORD_AGE_SECONDS),
-            on_failure=destinations.SqsDestination(self.failures),
+            on_failure=event_sources.SqsDlq(self.failures),
             # The attribute is there only while its image has an effect to send, so every
             # other write costs no invocation.
             filters=[

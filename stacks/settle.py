@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from aws_cdk import Acknowledgment, Aws, Duration, RemovalPolicy, Validations
+from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
@@ -90,7 +90,6 @@ class Settle(Construct):
             timeout=Duration.minutes(RUN_MINUTES),
             definition_body=sfn.DefinitionBody.from_string(json.dumps(_definition())),
             definition_substitutions={
-                "Partition": Aws.PARTITION,
                 "Verify": self.verify.function.function_arn,
                 "Settle": self.settle.function.function_arn,
             },
@@ -98,7 +97,6 @@ class Settle(Construct):
                 destination=log_group, level=sfn.LogLevel.ALL, include_execution_data=False
             ),
         )
-        workflow.node.add_dependency(role)
         _acknowledge(workflow, role)
         return workflow
 
@@ -117,7 +115,7 @@ def _definition() -> dict[str, Any]:
 def _call(function: str) -> dict[str, Any]:
     return {
         "Type": "Task",
-        "Resource": "arn:${Partition}:states:::lambda:invoke",
+        "Resource": "arn:aws:states:::lambda:invoke",
         "Parameters": {"FunctionName": function, "Payload.$": "$"},
         "OutputPath": "$.Payload",
         "Retry": [

@@ -2,6 +2,7 @@
 
 from aws_cdk import (
     Acknowledgment,
+    Aws,
     CfnOutput,
     Duration,
     IStackSynthesizer,
@@ -154,7 +155,8 @@ class UserPool(Construct):
         self.operators = cognito.UserPoolGroup(
             self, "Operators", user_pool=self.pool, group_name=config.operator_group
         )
-        self.issuer = self.pool.user_pool_provider_url
+        # Spelled out in place of the pool's ProviderURL attribute, which the emulator lacks.
+        self.issuer = f"https://cognito-idp.{Aws.REGION}.amazonaws.com/{self.pool.user_pool_id}"
         self._acknowledge()
 
     def _acknowledge(self) -> None:

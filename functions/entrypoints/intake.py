@@ -20,5 +20,5 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
             "body": refused.body,
         }
     answer = api().resolve(event, context)
-    done("intake", route=request["routeKey"], status=answer["statusCode"])
+    done("intake", route=event["routeKey"], status=answer["statusCode"])
     return answer

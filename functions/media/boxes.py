@@ -6,7 +6,6 @@ really holds and never what a header claims, and reports oddities as values.
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 from functions.media.sniff import sniff
@@ -61,27 +60,26 @@ class Layout:
         return self.count("moof") > 0 or (self.movie is not None and self.movie.extends)
 
 
-def read_layout(path: Path) -> Layout:
+def read_layout(file: BinaryIO) -> Layout:
     """Walk a file. Never raises for what the bytes say, only if the file cannot be read."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        head = file.read(HEAD_BYTES)
-        sniffed = sniff(head)
-        if sniffed not in ("mp4", "unknown"):
-            return Layout(size_bytes=size, sniffed=sniffed)
-        boxes, stop = _walk(file, size)
-        if not any(box.kind in KNOWN for box in boxes):
-            return Layout(size_bytes=size, sniffed="unknown")
-        missing = max(0, boxes[-1].end - size)
-        return Layout(
-            size_bytes=size,
-            sniffed="mp4",
-            brands=_brands(head, boxes),
-            boxes=tuple(boxes),
-            missing_bytes=missing,
-            trailing_bytes=max(0, size - stop),
-            movie=_movie(file, boxes, size),
-        )
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    sniffed = sniff(head)
+    if sniffed not in ("mp4", "unknown"):
+        return Layout(size_bytes=size, sniffed=sniffed)
+    boxes, stop = _walk(file, size)
+    if not any(box.kind in KNOWN for box in boxes):
+        return Layout(size_bytes=size, sniffed="unknown")
+    return Layout(
+        size_bytes=size,
+        sniffed="mp4",
+        brands=_brands(head, boxes),
+        boxes=tuple(boxes),
+        missing_bytes=max(0, boxes[-1].end - size),
+        trailing_bytes=max(0, size - stop),
+        movie=_movie(file, boxes, size),
+    )
 
 
 def _walk(file: BinaryIO, size: int) -> tuple[list[Box], int]:

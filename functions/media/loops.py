@@ -8,7 +8,8 @@ CLOSE_LEVELS = 0.6
 AGREE_SHARE = 0.95
 PERIOD_SECONDS_MIN = 0.5
 PERIODS_MIN = 2  # a repetition is at least two times the same
-ALIVE_LEVELS = 1.0  # a mean moving less than this says nothing
+# Means that stay where they are agree with everything: this much of the frames must be off.
+ALIVE_LEVELS, ALIVE_SHARE = 1.5, 0.3
 ANCHORS = 3
 
 
@@ -28,7 +29,11 @@ def loop_length(times: Sequence[float], columns: Sequence[Sequence[float]]) -> f
 
 
 def _alive(columns: Sequence[Sequence[float]]) -> bool:
-    return any(max(column) - min(column) > ALIVE_LEVELS for column in columns[:3])
+    for column in columns[:3]:
+        usual = sorted(column)[len(column) // 2]
+        if sum(abs(value - usual) > ALIVE_LEVELS for value in column) > ALIVE_SHARE * len(column):
+            return True
+    return False
 
 
 def _near(columns: Sequence[Sequence[float]], a: int, b: int) -> bool:

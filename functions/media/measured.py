@@ -45,6 +45,7 @@ class Measured:
     still_seconds: float = 0.0  # nothing moves, to the level
     still_longest_seconds: float = 0.0
     grain_seconds: float = 0.0  # nothing but grain moves
+    edge_seconds: float = 0.0  # the longer of the holds at the beginning and at the end
     froze_seconds: float = 0.0  # by freezedetect, whose mean overlooks small motion
     pictures_per_second: float = 0.0  # that differ from the one before
     card_share: float = 0.0  # of a picture that is flat, as in lettering on a ground

@@ -67,7 +67,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canvas:
-    """A prepared picture: the part of the photo that the move touches, at a working size."""
+    """A prepared picture: the whole pixels that the move touches, at a working size."""
 
     hull: Window
     width: int
@@ -89,11 +89,19 @@ def plan_canvases(move: Move) -> tuple[Canvas, ...]:
 
     The largest comes first.
     """
-    hull = move.hull
+    hull = _whole(move.hull)
     scale = OVERSAMPLE * move.width / min(move.start.w, move.end.w)
     return tuple(
         Canvas(hull=hull, width=round(hull.w * scale * less), height=round(hull.h * scale * less))
         for less in CANVAS_SCALES
+    )
+
+
+def _whole(hull: Window) -> Window:
+    """Return the whole pixels that a window touches, blind to the last bits of rounding."""
+    x, y = math.floor(hull.x + 1e-6), math.floor(hull.y + 1e-6)
+    return Window(
+        x=x, y=y, w=math.ceil(hull.right - 1e-6) - x, h=math.ceil(hull.bottom - 1e-6) - y
     )
 
 

@@ -15,7 +15,7 @@ FLASH_SECONDS = 0.25
 STROBE_LEVELS = 20.0  # of mean brightness from one frame to the next, and back
 # Between frames of pure noise the mean difference is 0.44 of the range in which 80 % of the
 # pixels lie; between frames of a picture it is a tenth of that.
-NOISE_RATIO, NOISE_RANGE = 0.35, 6
+NOISE_RATIO, NOISE_RANGE = 0.35, 4
 SAME = 0.004  # mean difference: 10 pixels of 14,400 by 6 levels are a new picture
 
 COLUMNS = ("YMIN", "YMAX", "YAVG", "YLOW", "YHIGH", "UMIN", "UMAX", "UAVG", "VMIN", "VMAX", "VAVG",

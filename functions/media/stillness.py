@@ -65,6 +65,10 @@ class Stillness:
         self._run: _Run | None = None
         self._holds: list[Hold] = []
 
+    def fits(self, grid: Grid) -> bool:
+        """Whether planes of this shape can be compared with those before."""
+        return grid == self._grid
+
     def take(self, picture: Sum, start: float, end: float) -> None:
         """Add one frame, shown from `start` to `end` seconds."""
         if self._sum is None:

@@ -1,8 +1,10 @@
 """The one way a task moves: decide on its image, write under guard, count."""
 
-from functions.domain.ports import Ports
-from functions.domain.results import Application, Applied
+from functions.domain.ports import Ports, TaskRef
+from functions.domain.results import Application, Applied, Stale
 from functions.domain.tasks import Happening, Ignored, Task, decide
+
+REPORT_TRIES = 3  # a sweep or two may come between
 
 
 def advance(ports: Ports, task: Task, happening: Happening) -> Application | Ignored:
@@ -20,3 +22,16 @@ def advance(ports: Ports, task: Task, happening: Happening) -> Application | Ign
     if isinstance(applied, Applied) and step.row.next is not step.row.state:
         ports.metrics.count("Transition", kind=task.kind, state=applied.task.state)
     return applied
+
+
+def report(ports: Ports, task: Task, happening: Happening) -> Application | Ignored:
+    """Take a worker's step, whose image may be old by now: only its attempt and lease count."""
+    result = advance(ports, task, happening)
+    for _ in range(REPORT_TRIES):
+        if not isinstance(result, Stale):
+            break
+        now = ports.store.get(TaskRef(account=task.account, id=task.id))
+        if now is None or (now.attempt, now.lease) != (task.attempt, task.lease):
+            break
+        result = advance(ports, now, happening)
+    return result

@@ -12,7 +12,7 @@ from functions.domain.ports import Ports, TaskRef, Ticket
 from functions.domain.results import Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
-from functions.pipeline.advance import advance
+from functions.pipeline.advance import advance, report
 
 EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
 
@@ -108,7 +108,7 @@ def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> R
             )
         case _:
             assert_never(outcome)
-    if isinstance(advance(ports, task, happening), Applied):
+    if isinstance(report(ports, task, happening), Applied):
         return result
     ports.metrics.count("LateResult", kind=task.kind)
     return Rendering.SUPERSEDED

@@ -13,7 +13,7 @@ from functions import kinds, providers
 from functions.adapters.clock import SystemIds
 from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, UploadForm
-from functions.domain.ports import Rules, TaskRef, TaskStore, Ticket
+from functions.domain.ports import Heartbeat, Rules, TaskRef, TaskStore, Ticket
 from functions.domain.providers import BuiltIn
 from functions.domain.tasks import Task
 from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
@@ -177,4 +177,4 @@ class World:
     providers: Mapping[str, BuiltIn] = field(default_factory=providers.load)
     inspector: ScriptedInspector = field(default_factory=ScriptedInspector)
     rules: Rules = field(default_factory=Rules)
-    heartbeat: Callable[[Callable[[], bool], float], object] = still_heartbeat
+    heartbeat: Heartbeat = still_heartbeat
