@@ -17,6 +17,7 @@ from botocore.config import Config
 
 from functions import kinds, providers
 from functions.adapters.clock import SystemClock, SystemIds
+from functions.adapters.dynamodb_audit import DynamoAuditStore
 from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import plain
 from functions.adapters.dynamodb_store import DynamoTaskStore
@@ -27,6 +28,7 @@ from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.domain.kinds import Kind
 from functions.domain.ports import (
+    AuditStore,
     Clock,
     Heartbeat,
     Ids,
@@ -39,7 +41,7 @@ from functions.domain.ports import (
     TaskStore,
     Workflow,
 )
-from functions.domain.providers import BuiltIn
+from functions.domain.providers import Provider
 from functions.domain.tasks import Task
 
 if TYPE_CHECKING:
@@ -100,6 +102,12 @@ class AwsPorts:
         )
 
     @cached_property
+    def auditing(self) -> AuditStore:
+        """Where the auditor looks."""
+        client: DynamoDBClient = _client("dynamodb")
+        return DynamoAuditStore(client, self._settings["TABLE"])
+
+    @cached_property
     def queue(self) -> RenderQueue:
         """Where attempts wait."""
         client: SQSClient = _client("sqs")
@@ -144,7 +152,7 @@ class AwsPorts:
         return kinds.load()
 
     @cached_property
-    def providers(self) -> Mapping[str, BuiltIn]:
+    def providers(self) -> Mapping[str, Provider]:
         """Who renders, by name."""
         return providers.load()
 

@@ -43,7 +43,7 @@ def _inputs() -> Iterator[Path]:
 def synth(instance: Instance) -> None:
     """Write the cloud assembly for this machine."""
     context = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"] | {"local": True}
-    environment = _plain_environment() | {
+    environment = plain_environment() | {
         "CDK_OUTDIR": str(instance.assembly),
         "CDK_CONTEXT_JSON": json.dumps(context),
     }
@@ -54,7 +54,7 @@ def synth(instance: Instance) -> None:
 def deploy(instance: Instance, emulator: Emulator, cdk: list[str]) -> None:
     """Deploy the assembly to a running emulator."""
     _make_asset_bucket(emulator)
-    environment = _plain_environment() | {
+    environment = plain_environment() | {
         "AWS_ENDPOINT_URL": emulator.endpoint,
         "AWS_ACCESS_KEY_ID": ROOT_KEY,
         "AWS_SECRET_ACCESS_KEY": ROOT_KEY,
@@ -79,7 +79,7 @@ def _make_asset_bucket(emulator: Emulator) -> None:
     s3.create_bucket(Bucket=f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}")
 
 
-def _plain_environment() -> dict[str, str]:
+def plain_environment() -> dict[str, str]:
     """Keep this shell's AWS settings out: nothing here may ever reach a real account."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return kept | {
@@ -89,8 +89,7 @@ def _plain_environment() -> dict[str, str]:
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "NO_PROXY": "127.0.0.1,localhost",
         # CDK works on every Node that `tools.node` lets through, but says so at length.
-        "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": ",".join(map(str, range(20, 40))),
         "NODE_NO_WARNINGS": "1",
     }
 

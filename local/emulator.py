@@ -19,6 +19,9 @@ START_SECONDS = 30.0
 STOP_SECONDS = 5.0
 LOG_LINES_SHOWN = 5
 
+# Those that this process started, so that it can collect them when they end.
+_children: dict[int, "subprocess.Popen[bytes]"] = {}
+
 
 def running(instance: Instance) -> Emulator | None:
     """Find the instance's emulator, if it lives and answers."""
@@ -49,6 +52,7 @@ def start(instance: Instance, python: Path, *, guardian: int | None = None) -> E
             cwd=instance.folder,
             start_new_session=True,  # its functions are in its group, and end with it
         )
+    _children[process.pid] = process
     emulator = Emulator(pid=process.pid, port=port)
     instance.remember(emulator)
     try:
@@ -65,6 +69,8 @@ def stop(instance: Instance) -> bool:
     found = known is not None and _is_ours(known)
     if known and found:
         _end_group(known.pid)
+    elif known and known.pid in _children:
+        _children.pop(known.pid).wait()
     instance.forget()
     rmtree(instance.scratch, ignore_errors=True)
     return found
@@ -76,11 +82,12 @@ def _end_group(group: int) -> None:
             os.killpg(group, sign)
         until = time.monotonic() + patience
         while time.monotonic() < until:
-            with suppress(ChildProcessError):
-                os.waitpid(group, os.WNOHANG)
+            if group in _children:
+                _children[group].poll()
             try:
                 os.killpg(group, 0)
             except (ProcessLookupError, PermissionError):
+                _children.pop(group, None)
                 return
             time.sleep(0.05)
 

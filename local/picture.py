@@ -8,8 +8,8 @@ import math
 import random
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
-
 
 from av.codec.context import CodecContext
 from av.filter import Graph
@@ -24,7 +24,6 @@ SUN_RADIUS = 44.0
 SKY_SCALE = 10
 SHADES = 48
 DETAIL = 10
-FPS = 25
 
 Colour = tuple[float, float, float]
 Planes = tuple[bytearray, bytearray, bytearray]
@@ -55,7 +54,9 @@ RANGES = (
 def draw_picture(path: Path, seed: int = 7) -> None:
     """Write a JPEG of 1600 x 1200 pixels; the same seed draws the same picture."""
     rng = random.Random(seed)  # noqa: S311 - a landscape, not a secret
-    land = _filter(_sky(), ("scale", f"{WIDTH}:{HEIGHT}:flags=bicubic"), ("transpose", "cclock_flip"))
+    land = _filter(
+        _sky(), ("scale", f"{WIDTH}:{HEIGHT}:flags=bicubic"), ("transpose", "cclock_flip")
+    )
     columns = _planes(land)
     for mountains in RANGES:
         _raise(columns, mountains, rng)
@@ -118,8 +119,8 @@ def _ridge(mountains: Range, rng: random.Random) -> list[float]:
     size = 1.0
     for _ in range(DETAIL):
         size *= mountains.rough
-        between = ((a + b) / 2 + rng.uniform(-size, size) for a, b in zip(points, points[1:]))
-        points = [p for pair in zip(points, between) for p in pair] + points[-1:]
+        between = ((a + b) / 2 + rng.uniform(-size, size) for a, b in pairwise(points))
+        points = [p for pair in zip(points, between, strict=False) for p in pair] + points[-1:]
     step = (len(points) - 1) / WIDTH
     heights = [0.5 + 0.5 * points[int(x * step)] for x in range(WIDTH)]
     return [mountains.base - mountains.height * max(0.0, height) for height in heights]
@@ -130,9 +131,7 @@ def _gradient(mountains: Range, shade: int) -> tuple[bytes, bytes, bytes]:
     length = HORIZON
     reach = mountains.height * 1.2
     red, green, blue = (
-        bytes(
-            _byte((top + (foot - top) * min(1.0, i / reach)) * lit * warm) for i in range(length)
-        )
+        bytes(_byte((top + (foot - top) * min(1.0, i / reach)) * lit * warm) for i in range(length))
         for top, foot, warm in zip(mountains.top, mountains.foot, (1.08, 1.0, 0.94), strict=True)
     )
     return red, green, blue
@@ -156,7 +155,7 @@ def _flood(lines: Planes, rng: random.Random) -> None:
 def _moved(line: bytearray, shift: int) -> bytearray:
     """Move a line sideways; what comes in from outside is the line's end, mirrored."""
     if shift < 0:
-        return line[: -shift][::-1] + line[:shift]
+        return line[:-shift][::-1] + line[:shift]
     return line[shift:] + line[WIDTH - shift :][::-1]
 
 
@@ -217,7 +216,7 @@ def _jpeg(frame: VideoFrame) -> bytes:
     if not isinstance(codec, VideoCodecContext):
         raise TypeError(type(codec))
     codec.width, codec.height, codec.pix_fmt = frame.width, frame.height, frame.format.name
-    codec.time_base = Fraction(1, FPS)
+    codec.time_base = Fraction(1)
     codec.qmin = codec.qmax = 3
     packets = [*codec.encode(frame), *codec.encode(None)]
     return b"".join(bytes(packet) for packet in packets)

@@ -41,14 +41,16 @@ class Stack:
     def _api(self) -> str:
         return self.outputs["ApiUrl"].removeprefix("https://").partition(".")[0]
 
-    def client(self, service: Any) -> Any:
-        """Make a boto3 client that may do everything here, as an account's owner may."""
+    def client(self, service: Any, credentials: Mapping[str, str] | None = None) -> Any:
+        """Make a boto3 client with an assumed role's credentials, or as the account's owner."""
+        key = credentials or {"AccessKeyId": ROOT_KEY, "SecretAccessKey": ROOT_KEY}
         return boto3.client(
             service,
             endpoint_url=self.endpoint,
             region_name=REGION,
-            aws_access_key_id=ROOT_KEY,
-            aws_secret_access_key=ROOT_KEY,
+            aws_access_key_id=key["AccessKeyId"],
+            aws_secret_access_key=key["SecretAccessKey"],
+            aws_session_token=key.get("SessionToken"),
             config=Config(proxies={}, retries={"mode": "standard"}),
         )
 

@@ -16,9 +16,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "layers"
+
+DAY_ONE = (1980, 1, 1, 0, 0, 0)  # the earliest that an archive can say
 
 # Lambda's Python runtimes run on Amazon Linux 2023, which has glibc 2.34.
 GLIBC_MINORS = (34, 28, 17)
@@ -47,39 +51,49 @@ class Target:
 
 
 def layer(name: str, requirements: Path, target: Target) -> tuple[Path, str]:
-    """Build the layer unless it is there; return its folder and its content's hash."""
+    """Build the layer unless it is there; return its archive and the hash of what went in."""
     digest = hashlib.sha256()
     for part in (requirements.read_bytes(), Path(__file__).read_bytes()):
         digest.update(hashlib.sha256(part).digest())
     digest.update(f"{target.python} {target.label}".encode())
     key = digest.hexdigest()
-    folder = CACHE / f"{name}-{target.label}-py{target.python}-{key[:12]}"
-    if not folder.is_dir():
-        _build(folder, requirements, target)
-    return folder, key
+    archive = CACHE / f"{name}-{target.label}-py{target.python}-{key[:12]}.zip"
+    if not archive.is_file():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=CACHE) as aside:
+            _build(Path(aside), requirements, target)
+            _zip(Path(aside), archive, small=target.machine is not None)
+    return archive, key
 
 
 def _build(folder: Path, requirements: Path, target: Target) -> None:
-    # Built aside and renamed, so that two builds at once or a broken one leave no half layer.
-    CACHE.mkdir(parents=True, exist_ok=True)
-    aside = folder.with_name(f"{folder.name}.{os.getpid()}")
-    site = aside / "python"
-    site.mkdir(parents=True)
-    try:
-        _install(site, requirements, target)
-        _strip(site)
-        if target.machine is None:
-            # Here each start of a function unpacks the layer anew and would compile it anew.
-            compileall.compile_dir(
-                site, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH
-            )
-        try:
-            aside.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    site = folder / "python"
+    site.mkdir()
+    _install(site, requirements, target)
+    _strip(site)
+    if target.machine is None:
+        # Here each start of a function unpacks the layer anew, and would compile it anew.
+        compileall.compile_dir(
+            site,
+            quiet=2,
+            stripdir=str(folder),
+            prependdir="/opt",  # where a layer is on Lambda
+            invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+        )
+
+
+def _zip(folder: Path, archive: Path, *, small: bool) -> None:
+    """Archive a folder so that the same content gives the same bytes."""
+    how = ZIP_DEFLATED if small else ZIP_STORED  # packing takes longer than copying does here
+    # Named by process and renamed, so that two builds at once leave one whole archive.
+    part = archive.with_name(f"{archive.name}.{os.getpid()}")
+    with ZipFile(part, "w", how) as target:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = ZipInfo(str(file.relative_to(folder)), DAY_ONE)
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = how
+            target.writestr(entry, file.read_bytes())
+    part.replace(archive)
 
 
 def _install(site: Path, requirements: Path, target: Target) -> None:

@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from functions import kinds
+from stacks.audit import Audit
 from stacks.bundle import Target, layer
 from stacks.config import Config
 from stacks.function import PYTHON, ROOT, RUNTIME, Package, PipelineFunction, pipeline_code
@@ -87,6 +88,7 @@ class PipelineStack(Stack):
             environment=sends | {"TALLYREEL_DLQ_URLS": self.to_json_string(grave_urls)},
         )
         self.sweep = Sweep(self, "Sweep", package=package, environment=media | sends)
+        self.audit = Audit(self, "Audit", package=package, environment=media)
         self._grant()
         self._watch(config)
         self._outputs(sends["TALLYREEL_QUEUE_URLS"])
@@ -101,6 +103,7 @@ class PipelineStack(Stack):
             self.settle.verify,
             self.settle.settle,
             self.sweep.sweep,
+            self.audit.audit,
         )
 
     def _package(self, config: Config) -> Package:
@@ -113,13 +116,12 @@ class PipelineStack(Stack):
         )
 
     def _layer(self, name: str, requirements: str, target: Target) -> lambda_.LayerVersion:
-        folder, digest = layer(name, Path(ROOT, "functions", requirements), target)
+        archive, digest = layer(name, Path(ROOT, "functions", requirements), target)
         return lambda_.LayerVersion(
             self,
             f"{name}-layer",
             description=f"Tallyreel {name} dependencies",
-            # The hash of what went in: walking 3,000 files would tell the same, later.
-            code=lambda_.Code.from_asset(str(folder), asset_hash=digest),
+            code=lambda_.Code.from_asset(str(archive), asset_hash=digest),
             compatible_runtimes=[RUNTIME],
             compatible_architectures=[lambda_.Architecture.ARM_64],
         )
@@ -131,10 +133,13 @@ class PipelineStack(Stack):
         stages["intake"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
         stages["intake"].allow(["dynamodb:Query"], due)  # operators list dead tasks
         stages["render"].allow(["dynamodb:GetItem", *WRITES], table)
-        stages["verify"].allow(["dynamodb:GetItem"], table)
+        stages["verify"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)  # its report
         stages["settle"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["sweep"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["sweep"].allow(["dynamodb:Query"], due)
+        stages["audit"].allow(
+            ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan"], table
+        )  # the report is all that it writes
 
         self._grant_media(stages)
         for each in self.render.queues:
@@ -158,7 +163,7 @@ class PipelineStack(Stack):
             stages[stage].allow_below(
                 actions, *prefixes, because="Each task's files have names of their own."
             )
-        for stage in ("intake", "render", "verify", "sweep"):
+        for stage in ("intake", "render", "verify", "sweep", "audit"):
             # Without it S3 answers 403 for a key that is not there, and "gone" could not be
             # told from "not allowed".
             stages[stage].allow(["s3:ListBucket"], bucket)
@@ -167,7 +172,11 @@ class PipelineStack(Stack):
         watch = Watch(self, "Watch", config=config)
         watch.dead_letters(
             {each.kind.name: each.dead_letters for each in self.render.queues}
-            | {"relay": self.relay.failures, "sweep": self.sweep.failures}
+            | {
+                "relay": self.relay.failures,
+                "sweep": self.sweep.failures,
+                "audit": self.audit.failures,
+            }
         )
         watch.relay_lag(self.relay.relay)
         watch.errors(*self.functions)

@@ -1,5 +1,7 @@
 """What must outlive every deploy: the table, the media bucket, the user pool."""
 
+from math import ceil
+
 from aws_cdk import (
     Acknowledgment,
     Aws,
@@ -15,13 +17,17 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from functions import kinds
 from stacks.config import Config
 
 DUE_INDEX = "due"
 
+SECONDS_PER_DAY = 86_400
 # One day more than promised, because a lifecycle rule counts from the next midnight.
 UPLOAD_DAYS = 2
-OUTPUT_DAYS = 8
+OUTPUT_DAYS = 1 + max(
+    ceil(kind.limits.result_seconds / SECONDS_PER_DAY) for kind in kinds.load().values()
+)
 
 
 class StorageStack(Stack):

@@ -46,6 +46,7 @@ def new_task(number: int = 1, **fields: Any) -> NewTask:
         fingerprint=print_,
         open_max=open_max,
         keep_until=made.created_at + timedelta(days=7),
+        input_until=made.created_at + timedelta(days=180),
     )
 
 

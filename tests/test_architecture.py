@@ -14,7 +14,8 @@ ALLOWED = {
     "domain": {"domain"},
     "media": {"domain", "media"},
     "kinds": {"domain", "kinds", "media"},
-    "providers": {"domain", "providers", "media"},
+    "signatures": {"domain", "signatures"},
+    "providers": {"domain", "providers", "media", "signatures"},
     "pipeline": {"domain", "pipeline"},
     "adapters": {"domain", "adapters", "media"},
     "entrypoints": {"domain", "pipeline", "entrypoints", "bootstrap"},
@@ -35,14 +36,14 @@ KNOWN_BY = {
     "av": {"media"},
     "httpx": {"adapters"},
     "idna": {"adapters"},
-    "cryptography": {"providers", "adapters"},
-    "standardwebhooks": {"providers", "adapters"},
+    "cryptography": {"signatures"},
+    "standardwebhooks": {"signatures"},
     "websockets": {"media"},
     "ddsketch": {"adapters"},
 }
-STAGES = {"intake", "relay", "render", "verify", "settle", "sweep"}
+STAGES = {"intake", "relay", "render", "verify", "settle", "sweep", "audit"}
 FUNCTION_LINES_MAX = 50
-MODULE_LINES_MAX = 320
+MODULE_LINES_MAX = 350
 ENTRYPOINT_LINES_MAX = 60
 
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from functions.adapters.dynamodb_keys import (
@@ -55,6 +55,7 @@ def task_item(task: Task, shards: int) -> Item:
         "out": _output_item(task.output) if task.output else None,
         "code": task.code,
         "reason": task.reason,
+        "ttl": int(task.keep_until.timestamp()) if task.keep_until else None,
         "history": [_step_text(step) for step in task.history],
     }
 
@@ -86,6 +87,7 @@ def task_of(item: Item) -> Task:
         output=_output_of(output) if output else None,
         code=item.get("code"),
         reason=item.get("reason"),
+        keep_until=datetime.fromtimestamp(item["ttl"], UTC) if "ttl" in item else None,
         history=tuple(_step_of(text) for text in item["history"]),
     )
 

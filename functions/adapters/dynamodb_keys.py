@@ -56,6 +56,15 @@ def entry_sk(entry: str) -> str:
 BALANCE_SK = "BALANCE"
 
 
+def late_sk(task: str, attempt: int, lease: str) -> str:
+    """Record a result that came too late."""
+    return f"LATE#{task}#{attempt}-{lease}"
+
+
+OPERATIONS_PK = "OPS"  # what belongs to no account
+AUDIT_SK = "AUDIT"
+
+
 def due_shard(task: str, shards: int) -> str:
     """Spread unfinished tasks over the index's partitions."""
     return due_shard_name(crc32(task.encode()) % shards)

@@ -5,7 +5,7 @@ import random
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
@@ -36,6 +36,7 @@ from functions.adapters.dynamodb_keys import (
     entry_sk,
     idem_sk,
     input_sk,
+    late_sk,
     plain,
     report_sk,
     stamp,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+COLD = timedelta(days=180)
 CONFLICT_TRIES = 5
 CONFLICT_WAIT_SECONDS = 0.05  # grows and is drawn at random, or rivals meet again
 
@@ -196,12 +198,22 @@ class DynamoTaskStore:
 
     def put_report(self, task: Task, verdict: Verdict) -> None:
         key = {"pk": account_pk(task.account), "sk": report_sk(task.id, task.attempt)}
-        call = writes.put(self._table, key | {"verdict": verdict_text(verdict)}, ABSENT)["Put"]
+        cold = {"verdict": verdict_text(verdict), "ttl": _cold_until(task)}
+        call = writes.put(self._table, key | cold, ABSENT)["Put"]
         self._write(lambda: self._client.put_item(**call))
 
     def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
         item = self._get(ref.account, report_sk(ref.id, attempt))
         return verdict_of(item["verdict"]) if item else None
+
+    def put_late(self, task: Task, output_key: str, at: datetime) -> None:
+        key = {
+            "pk": account_pk(task.account),
+            "sk": late_sk(task.id, task.attempt, task.lease or ""),
+        }
+        late = key | {"out_key": output_key, "at": stamp(at), "ttl": _cold_until(task)}
+        call = writes.put(self._table, late, ABSENT)["Put"]
+        self._write(lambda: self._client.put_item(**call))
 
     def _get(self, account: str, sk: str) -> Item | None:
         key = wire({"pk": account_pk(account), "sk": sk})
@@ -271,6 +283,11 @@ class DynamoTaskStore:
             if any(cause is Cause.CONDITION for cause, _ in refused.values()):
                 break
         return refused
+
+
+def _cold_until(task: Task) -> int:
+    """Keep a task's by-products until it is sure to be gone."""
+    return int((task.created_at + COLD).timestamp())
 
 
 def _ref(item: Mapping[str, Any]) -> TaskRef:

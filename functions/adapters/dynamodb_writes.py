@@ -66,7 +66,12 @@ def creation(table: str, new: NewTask, shards: int) -> Writes:
     pk = account_pk(task.account)
     now = int(task.created_at.timestamp())
     idem = _idem(task.account, new.key_hash, new.fingerprint, int(new.keep_until.timestamp()))
-    cold = {"pk": pk, "sk": input_sk(task.id), "input": json.dumps(dict(new.input))}
+    cold = {
+        "pk": pk,
+        "sk": input_sk(task.id),
+        "input": json.dumps(dict(new.input)),
+        "ttl": int(new.input_until.timestamp()),
+    }
     return Writes(
         roles=(Role.IDEM, Role.LOCK, Role.BALANCE, Role.TASK, Role.INPUT, Role.ENTRY),
         actions=(

@@ -2,6 +2,7 @@
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -9,7 +10,7 @@ from urllib.parse import quote
 from botocore.exceptions import ClientError
 
 from functions.adapters.aws_errors import code_of, translating
-from functions.domain.media import MediaHead, UploadForm
+from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_prefix
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -88,6 +89,19 @@ class S3MediaStore:
                 return False
             raise
         return True
+
+    def outputs(self, account: str) -> Iterator[StoredFile]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=outputs_prefix(account)
+        )
+        with translating():
+            for page in pages:
+                for found in page.get("Contents", []):
+                    yield StoredFile(
+                        key=found["Key"],
+                        size_bytes=found["Size"],
+                        stored_at=found["LastModified"],
+                    )
 
     def put(self, path: Path, key: str, *, content_type: str) -> None:
         with path.open("rb") as file:

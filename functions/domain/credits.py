@@ -95,11 +95,15 @@ OPEN_STEP: dict[EntryKind, int] = {
 
 
 def recompute(entries: Iterable[Entry]) -> Balance | None:
-    """Add a ledger up from nothing, holds before their ends; None if it cannot be true."""
-    balance = Balance()
+    """Add a ledger up from nothing, in any order; None if it takes more than there ever was."""
+    sums = dict.fromkeys(("issued", "available", "held", "spent"), 0)
+    open_tasks = 0
     for entry in entries:
-        after = moved(balance, entry.kind, entry.amount)
-        if after is None:
-            return None
-        balance = after
-    return balance
+        source, target = MOVES[entry.kind]
+        sums[source] -= entry.amount
+        sums[target] += entry.amount
+        open_tasks += OPEN_STEP[entry.kind]
+    del sums["issued"]
+    if min(*sums.values(), open_tasks) < 0:
+        return None
+    return Balance(**sums, open=open_tasks)

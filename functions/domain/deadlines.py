@@ -26,6 +26,7 @@ class Limits:
     interval_growth: float = 2.0
     interval_seconds_max: int = 1800
     result_seconds: int = 24 * 3600
+    keep_days: int = 90  # an ended task's details; its ledger entries stay for ever
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 

@@ -17,7 +17,7 @@ class Named(Protocol):
 N = TypeVar("N", bound=Named)
 
 
-def declared(package: str, constant: str, wanted: type[N]) -> dict[str, N]:
+def declared(package: str, constant: str, wanted: type[N] | tuple[type[N], ...]) -> dict[str, N]:
     """Import each module of a package and collect the constant that it declares."""
     found: dict[str, N] = {}
     paths = import_module(package).__path__

@@ -1,6 +1,7 @@
 """Stored objects as the pipeline sees them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,15 @@ class MediaHead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """One object in a listing."""
+
+    key: str
+    size_bytes: int
+    stored_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UploadForm:
     """A presigned POST: the fields go before the file, unchanged."""
 
@@ -28,6 +38,11 @@ class UploadForm:
 def source_key(account: str, upload: str) -> str:
     """Where an upload lies."""
     return f"in/{account}/{upload}"
+
+
+def outputs_prefix(account: str) -> str:
+    """Where all outputs of an account lie."""
+    return f"out/{account}/"
 
 
 def output_key(account: str, task: str, attempt: int, lease: str) -> str:

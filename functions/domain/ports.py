@@ -1,16 +1,17 @@
 """What the pipeline needs from outside, named by need. Adapters provide it, and tests in memory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from functions.domain.audit import AuditReport, Books
 from functions.domain.credits import Balance, Entry
 from functions.domain.kinds import Kind, Promise
-from functions.domain.media import MediaHead, UploadForm
-from functions.domain.providers import BuiltIn
+from functions.domain.media import MediaHead, StoredFile, UploadForm
+from functions.domain.providers import Provider
 from functions.domain.results import Application, Creation, Grant, KeyReused, Page, Replayed
 from functions.domain.tasks import Change, Task
 from functions.domain.verdicts import Inspected, NotVerified, Verdict
@@ -44,6 +45,7 @@ class NewTask:
     fingerprint: str  # of the request
     open_max: int
     keep_until: datetime  # how long the key is remembered
+    input_until: datetime  # how long the input is, longer than any task of it
 
 
 class TaskStore(Protocol):
@@ -119,6 +121,30 @@ class TaskStore(Protocol):
         """Read an attempt's inspection."""
         ...
 
+    def put_late(self, task: Task, output_key: str, at: datetime) -> None:
+        """Record a result that came when its task had moved on. It is never charged."""
+        ...
+
+
+class AuditStore(Protocol):
+    """The table as the auditor sees it: whole, and read only but for its own report."""
+
+    def accounts(self, *, limit: int, cursor: str | None) -> Page[str]:
+        """Name accounts that were ever given credits, in no order. Reads the whole table."""
+        ...
+
+    def books(self, account: str) -> Books:
+        """Read everything that an account has."""
+        ...
+
+    def report(self) -> AuditReport | None:
+        """Read the newest audit, finished or not."""
+        ...
+
+    def put_report(self, report: AuditReport) -> None:
+        """Keep how far the audit has come."""
+        ...
+
 
 class RenderQueue(Protocol):
     """The queues that feed renderers, one per kind."""
@@ -161,6 +187,10 @@ class MediaStore(Protocol):
 
     def put(self, path: Path, key: str, *, content_type: str) -> None:
         """Upload once, with a checksum; a second upload to the key leaves the first."""
+        ...
+
+    def outputs(self, account: str) -> Iterator[StoredFile]:
+        """List an account's rendered files."""
         ...
 
 
@@ -233,6 +263,11 @@ class Ports(Protocol):
         ...
 
     @property
+    def auditing(self) -> AuditStore:
+        """Where the auditor looks."""
+        ...
+
+    @property
     def queue(self) -> RenderQueue:
         """Where attempts wait."""
         ...
@@ -273,7 +308,7 @@ class Ports(Protocol):
         ...
 
     @property
-    def providers(self) -> Mapping[str, BuiltIn]:
+    def providers(self) -> Mapping[str, Provider]:
         """Who renders, by name."""
         ...
 

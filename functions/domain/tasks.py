@@ -71,6 +71,7 @@ class Task:
     output: Output | None = None
     code: str | None = None  # why it ended, or why it is tried again
     reason: str | None = None  # the same as a sentence for the customer
+    keep_until: datetime | None = None  # when an ended task's details are removed
     history: tuple[Step, ...] = ()
 
 
@@ -139,7 +140,8 @@ def decide(
         after = replace(after, queued_at=None, not_before=None)
     elif row.state is not TaskState.QUEUED:
         after = replace(after, queued_at=now, not_before=now + wait if wait else None)
-    after = replace(after, due_at=_next_due(after, now, limits))
+    kept = now + timedelta(days=limits.keep_days) if row.next.done else None
+    after = replace(after, due_at=_next_due(after, now, limits), keep_until=kept)
     return Change(before=task, after=after, row=row, at=now)
 
 

@@ -15,7 +15,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from functions.media.measured import Measured
-from functions.media.media_errors import MEDIA_ERRORS
+from functions.media.media_library import MEDIA_ERRORS, shown_video
 from functions.media.picture_pass import PicturePass
 from functions.media.sound_pass import SoundPass
 from functions.media.thumbnails import Thumbnails
@@ -41,8 +41,8 @@ def measure(file: BinaryIO, order: Expected, thumbnails: Thumbnails | None = Non
 
 
 def _measure(box: InputContainer, order: Expected, thumbnails: Thumbnails | None) -> Measured:
-    stream = box.streams.best("video")
-    if not isinstance(stream, VideoStream):
+    stream = shown_video(box)
+    if stream is None:
         return Measured(opened="no video")
     # Decoding a stream without a decoder has crashed the process (PyAV #2344): look first.
     context = stream.codec_context
@@ -73,6 +73,7 @@ class _Tally:
     first: float | None = None
     last: float = 0.0
     end: float = 0.0
+    hold: float = 0.0
     rotation: int = 0
     stopped: str = ""
 
@@ -146,7 +147,7 @@ class _Pass:
         tally.frames += 1
         tally.corrupt_frames += frame.is_corrupt
         tally.shapes.add((frame.width, frame.height, frame.format.name))
-        tally.rotation = tally.rotation or frame.rotation
+        tally.rotation = tally.rotation or frame.rotation % 360
         if frame.pts is None:
             tally.backward += 1
             return
@@ -157,9 +158,11 @@ class _Pass:
         elif at <= tally.last:
             tally.backward += 1
             return
+        else:
+            tally.hold = max(tally.hold, at - tally.last)
         tally.last = at
         tally.end = max(tally.end, at + last)
-        self._picture.take(frame, at, at + last)
+        self._picture.take(frame, at)
 
     def _result(self) -> Measured:
         tally, context = self._tally, self._stream.codec_context
@@ -185,6 +188,7 @@ class _Pass:
             backward=tally.backward,
             start_seconds=start,
             seconds=tally.end - start,
+            hold_longest_seconds=max(tally.hold, tally.end - tally.last),
             **self._picture.finish(tally.end),
             **sound,
         )

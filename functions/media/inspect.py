@@ -95,10 +95,11 @@ def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
             measured = look(file)
         if isinstance(measured, NotVerified):
             return measured
+        digest = ""
         if measured is not None:
             findings += judge_measured(measured, order)
-        file.seek(0)
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     return conclude(findings, _facts(measured or Measured(), layout.size_bytes, digest))
 
 

@@ -3,10 +3,6 @@
 from collections.abc import Sequence
 from typing import IO, BinaryIO, cast
 
-# PyAV loads these when it meets a stream of their kind, which in the sandbox is too late.
-import av.subtitles.stream
-import av.subtitles.subtitle  # noqa: F401
-
 from functions.media.decode_pass import measure
 from functions.media.measured import Measured
 from functions.media.thumbnails import Thumbnails

@@ -1,25 +1,22 @@
 """Films a photo: a camera move over it as an MP4.
 
-One filter graph does it: crop, scale and cut put each key on its pixels (see `motion_keys`), and
-`framerate` blends the keys into frames at a constant rate.
+One filter graph does it: crop, scale and cut, with their numbers set anew for each frame so that
+the view moves by fractions of a pixel (see `motion_grid`).
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import av
-from av.error import BlockingIOError as NotYetError
-from av.error import EOFError as EndedError
 from av.filter import Graph
 from av.filter.context import FilterContext
-from av.video.frame import VideoFrame
+from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
 
 from functions.domain.outcomes import Rendered
-from functions.media.motion_keys import PAD, TICKS, Canvas, Key, plan_canvases, plan_keys
+from functions.media.motion_grid import MARGIN, Canvas, Shot, plan_canvases, plan_shot
 from functions.media.motion_plan import FPS, Move, plan_move
 from functions.media.photo import Photo
 
@@ -34,7 +31,7 @@ GOP: Final = 2 * FPS
 
 _BT709: Final = 1
 _LIMITED: Final = 1
-_SCALING: Final = "accurate_rnd+full_chroma_inp"
+_SCALING: Final = "accurate_rnd"
 _COLOURS: Final = "colorspace=bt709:range=tv"
 
 
@@ -60,7 +57,7 @@ def render_motion(
         height=photo.frame.height,
     )
     try:
-        _encode(_frames(photo.frame, move), move, out, on_progress)
+        _encode(film(photo.frame, move), move, out, on_progress)
     except BaseException:
         out.unlink(missing_ok=True)
         raise
@@ -103,40 +100,33 @@ def _describe(stream: VideoStream, move: Move) -> None:
     context.color_range = _LIMITED
 
 
-def _frames(photo: VideoFrame, move: Move) -> Iterator[VideoFrame]:
-    """Yield exactly the move's frames."""
+def film(photo: VideoFrame, move: Move) -> Iterator[VideoFrame]:
+    """Yield the frames of a move, not yet encoded."""
     canvases = plan_canvases(move)
     pictures = [_paint(photo, canvas, canvases[0]) for canvas in canvases]
     camera = _Camera.over(pictures[0], move)
-    count = 0
-    for key in plan_keys(move, canvases):
-        for frame in camera.shoot(pictures[key.canvas], key):
-            yield frame
-            count += 1
-    # `framerate` only knows at the end that the last key has no successor, and repeats it.
-    for frame in camera.finish():
-        if count < move.frames:
-            yield frame
-            count += 1
+    for index in range(move.frames):
+        shot = plan_shot(move, canvases, index)
+        yield camera.shoot(pictures[shot.canvas], shot, index)
 
 
 def _paint(photo: VideoFrame, canvas: Canvas, largest: Canvas) -> VideoFrame:
-    """Scale the canvas' part of the photo to working size, with its edges drawn out by PAD."""
-    hull = canvas.hull
-    width, height = largest.width + 2 * PAD, largest.height + 2 * PAD
-    right, bottom = width - PAD - canvas.width, height - PAD - canvas.height
+    """Scale the canvas' part of the photo to working size, with its edges drawn out by MARGIN."""
+    part = canvas.part
+    width, height = largest.width + 2 * MARGIN, largest.height + 2 * MARGIN
+    right, bottom = width - MARGIN - canvas.width, height - MARGIN - canvas.height
     return _run(
         photo,
-        ("crop", f"{hull.w:.0f}:{hull.h:.0f}:{hull.x:.0f}:{hull.y:.0f}"),
+        ("crop", f"{part.w:.0f}:{part.h:.0f}:{part.x:.0f}:{part.y:.0f}"),
         ("scale", f"{canvas.width}:{canvas.height}:flags=lanczos+{_SCALING}"),
-        ("pad", f"{width}:{height}:{PAD}:{PAD}"),
-        ("fillborders", f"{PAD}:{right}:{PAD}:{bottom}:mode=smear"),
+        ("pad", f"{width}:{height}:{MARGIN}:{MARGIN}"),
+        ("fillborders", f"{MARGIN}:{right}:{MARGIN}:{bottom}:mode=smear"),
     )
 
 
 def _source(graph: Graph, frame: VideoFrame) -> FilterContext:
     size = f"video_size={frame.width}x{frame.height}:pix_fmt={frame.format.name}"
-    return graph.add("buffer", f"{size}:time_base=1/{FPS * TICKS}:{_COLOURS}")
+    return graph.add("buffer", f"{size}:time_base=1/{FPS}:{_COLOURS}")
 
 
 def _run(frame: VideoFrame, *steps: tuple[str, str]) -> VideoFrame:
@@ -157,7 +147,7 @@ def _picture(sink: FilterContext) -> VideoFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Camera:
-    """The filter graph, whose numbers are set anew for each key.
+    """The filter graph, whose numbers are set anew for each frame.
 
     It is held here because PyAV's filters do not keep their graph alive.
     """
@@ -172,6 +162,7 @@ class _Camera:
     @classmethod
     def over(cls, picture: VideoFrame, move: Move) -> "_Camera":
         graph = Graph()
+        graph.threads = 1  # the encoder's threads are busy with the frames before
         size = f"{move.width}:{move.height}"
         camera = cls(
             graph=graph,
@@ -181,36 +172,28 @@ class _Camera:
             cut=graph.add("crop", f"{size}:0:0"),
             sink=graph.add("buffersink"),
         )
-        # No scene is ever cut to; its detector would only cost time.
-        blend = graph.add("framerate", f"fps={FPS}:interp_start=0:interp_end=255:flags=0")
-        pixels = graph.add("format", "yuv420p")
         # Nothing may stand between `scale` and `cut`: only a direct neighbour learns of a new size.
         graph.link_nodes(
-            camera.source, camera.crop, camera.scale, camera.cut, pixels, blend, camera.sink
+            camera.source,
+            camera.crop,
+            camera.scale,
+            camera.cut,
+            graph.add("format", "yuv420p"),
+            camera.sink,
         ).configure()
         return camera
 
-    def shoot(self, picture: VideoFrame, key: Key) -> Iterator[VideoFrame]:
-        """Render a key and return the frames that are complete with it."""
-        across, down = key.across, key.down
-        _set(self.crop, w=across.size, h=down.size, x=PAD + across.start, y=PAD + down.start)
+    def shoot(self, picture: VideoFrame, shot: Shot, index: int) -> VideoFrame:
+        """Take one frame."""
+        across, down = shot.across, shot.down
+        _set(self.crop, w=across.size, h=down.size, x=MARGIN + across.start, y=MARGIN + down.start)
         _set(self.scale, w=across.scaled, h=down.scaled)
         _set(self.cut, x=across.cut, y=down.cut)
-        picture.pts = key.tick
+        picture.pts = index
+        # A decoded photo says that it is a key frame, which would make a key frame of every copy.
+        picture.pict_type = PictureType.NONE
         self.source.push(picture)
-        return self._ready()
-
-    def finish(self) -> Iterator[VideoFrame]:
-        """Return the rest of the frames."""
-        self.source.push(None)
-        return self._ready()
-
-    def _ready(self) -> Iterator[VideoFrame]:
-        with suppress(NotYetError, EndedError):
-            while True:
-                frame = _picture(self.sink)
-                frame.pict_type = 0
-                yield frame
+        return _picture(self.sink)
 
 
 def _set(node: FilterContext, **values: int) -> None:

@@ -19,8 +19,8 @@ from functions.media.photo_payload import Payload
 from functions.media.photo_png import take_png
 from functions.media.photo_webp import take_webp
 
-# No move shows more than about 3030 pixels across a photo's shorter side (the view's longest side x
-# the closest zoom x the oversampling), so a larger photo is shrunk at once and memory is given back.
+# No move shows more than about 3030 pixels across a photo's shorter side (a view's longest side
+# x the closest zoom x the oversampling), so a larger photo is shrunk at once to save memory.
 SHARP_SIDE: Final = 3072
 _WALKERS: Final = {"jpeg": take_jpeg, "png": take_png, "webp": take_webp}
 # What turns each EXIF orientation upright.
@@ -113,9 +113,7 @@ def _prepare(codec: str, frame: VideoFrame, upright: int) -> VideoFrame:
         ":out_color_matrix=bt709:out_range=limited"
     )
     steps = _ON_WHITE if name in _ALPHA else ()
-    return _filtered(
-        frame, (*steps, ("scale", scale), ("format", "yuv444p"), *_TURNS[upright])
-    )
+    return _filtered(frame, (*steps, ("scale", scale), ("format", "yuv444p"), *_TURNS[upright]))
 
 
 def _filtered(frame: VideoFrame, steps: tuple[tuple[str, str], ...]) -> VideoFrame:

@@ -40,50 +40,66 @@ class _Jpeg:
     scans: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A segment, and behind a scan's header the scan itself."""
+
+    kind: int
+    body: bytes
+    raw: bytes
+    end: int
+
+
 def take_jpeg(data: bytes) -> Payload | Refused:
     """Walk to the end of the first picture; further ones (previews, depth maps) are left behind."""
     jpeg, place = _Jpeg(), 2
     for _ in range(PARTS_MAX):
-        mark = JPEG_MARKER.search(data, place)
-        if mark is None:
-            return truncated() if jpeg.size else unreadable("no picture starts in it")
-        kind, place = data[mark.end() - 1], mark.end()
-        if kind == JPEG_END:
+        part = _next_part(data, place)
+        if isinstance(part, Refused):
+            return part
+        if part.kind == JPEG_END:
             return _whole(jpeg)
-        if kind in JPEG_ALONE:
-            continue
-        length = int.from_bytes(data[place : place + 2])
-        body = data[place + 2 : place + length]
-        if place + max(length, 2) > len(data):
-            return truncated()
-        if length < 2:  # noqa: PLR2004 - counts itself
-            return unreadable("a part of it has no length")
-        place += length
-        if kind == JPEG_SCAN:
-            scan_end = JPEG_MARKER.search(data, place)
-            if scan_end is None:
-                return truncated()
-            place = scan_end.start()
-        if refused := _take(jpeg, kind, body, data[mark.start() : place]):
+        if refused := _take(jpeg, part):
             return refused
+        place = part.end
     return unreadable("it has too many parts")
 
 
-def _take(jpeg: _Jpeg, kind: int, body: bytes, segment: bytes) -> Refused | None:
-    if kind in JPEG_FRAMES:
-        jpeg.kept.append(segment)
-        return _take_frame(jpeg, kind, body)
+def _next_part(data: bytes, place: int) -> _Part | Refused:
+    mark = JPEG_MARKER.search(data, place)
+    if mark is None:
+        return truncated()
+    kind, start = data[mark.end() - 1], mark.end()
+    if kind == JPEG_END or kind in JPEG_ALONE:
+        return _Part(kind=kind, body=b"", raw=b"", end=start)
+    length = int.from_bytes(data[start : start + 2])
+    end = start + max(length, 2)
+    if end > len(data):
+        return truncated()
+    body = data[start + 2 : end]
     if kind == JPEG_SCAN:
+        behind = JPEG_MARKER.search(data, end)
+        if behind is None:
+            return truncated()
+        end = behind.start()
+    return _Part(kind=kind, body=body, raw=data[mark.start() : end], end=end)
+
+
+def _take(jpeg: _Jpeg, part: _Part) -> Refused | None:
+    if part.kind in JPEG_FRAMES:
+        jpeg.kept.append(part.raw)
+        return _take_frame(jpeg, part.kind, part.body)
+    if part.kind == JPEG_SCAN:
         jpeg.scans += 1
-        jpeg.seen.update(body[1 : 1 + 2 * body[0] : 2] if body else b"")
-        if jpeg.size is None or jpeg.scans > _SCANS_MAX:
+        if jpeg.size is None or jpeg.scans > _SCANS_MAX or not part.body:
             return unreadable("its scans are out of order")
-        jpeg.kept.append(segment)
-    elif kind in _KEPT:
-        jpeg.adobe = jpeg.adobe or (kind == _ADOBE and body.startswith(b"Adobe"))
-        jpeg.kept.append(segment)
-    elif kind == _EXIF and body.startswith(b"Exif\0\0"):
-        jpeg.exif = jpeg.exif or body
+        jpeg.seen.update(part.body[1 : 1 + 2 * part.body[0] : 2])
+        jpeg.kept.append(part.raw)
+    elif part.kind in _KEPT:
+        jpeg.adobe = jpeg.adobe or (part.kind == _ADOBE and part.body.startswith(b"Adobe"))
+        jpeg.kept.append(part.raw)
+    elif part.kind == _EXIF and part.body.startswith(b"Exif\0\0"):
+        jpeg.exif = jpeg.exif or part.body
     return None
 
 

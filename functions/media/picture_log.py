@@ -1,18 +1,14 @@
-"""What the frames of a video look like over time, one row of numbers per frame."""
+"""What a video looks like over time, one row of numbers per frame looked at."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from functions.media.loops import loop_length
 
 # Flat to eight levels all over, chroma included: what encoders make of one colour.
 PLAIN_LEVELS = 8
 # blackdetect calls up to luma 37 black. A dark scene is not: something stands out, and the
 # mean lies above video black.
 DIM_LEVELS, DIM_MEAN = 8, 18
-FLASH_SECONDS = 0.25
-STROBE_LEVELS = 20.0  # of mean brightness from one frame to the next, and back
 # Between frames of pure noise the mean difference is 0.44 of the range in which 80 % of the
 # pixels lie; between frames of a picture it is a tenth of that.
 NOISE_RATIO, NOISE_RANGE = 0.35, 4
@@ -30,15 +26,11 @@ class Look:
     black_seconds: float
     black_longest_seconds: float
     dim_seconds: float
-    flashes: int
-    strobes: int
     plain_seconds: float
     plain_range: float
     noise_share: float
-    loop_seconds: float
     froze_seconds: float
     pictures_per_second: float
-    hold_longest_seconds: float
 
 
 class PictureLog:
@@ -87,24 +79,18 @@ class PictureLog:
         black = bytes(b and not d for b, d in zip(self._black, dim, strict=True))
         plain = bytes(not self._black[i] and self._is_plain(i) for i in range(len(times)))
         noise = bytes(map(self._is_noise, range(len(times))))
-        runs = list(_runs(black, lasts))
         freezes = [*self._freezes]
         if self._froze_at is not None:  # a stretch open at the end has no end mark
             freezes.append((self._froze_at, end))
-        columns = [self._columns[name] for name in ("YAVG", "UAVG", "VAVG", "YDIF")]
         return Look(
             black_seconds=_within(black, lasts),
-            black_longest_seconds=max(runs, default=0.0),
+            black_longest_seconds=max(_runs(black, lasts), default=0.0),
             dim_seconds=_within(dim, lasts),
-            flashes=sum(run < FLASH_SECONDS for run in runs),
-            strobes=self._strobes(),
             plain_seconds=_within(plain, lasts),
             plain_range=self._plain_range(plain),
             noise_share=_within(noise, lasts) / whole,
-            loop_seconds=loop_length(times, columns),
             froze_seconds=sum(stop - start for start, stop in freezes),
             pictures_per_second=sum(dif > SAME for dif in self._columns["YDIF"]) / whole,
-            hold_longest_seconds=max(lasts, default=0.0),
         )
 
     def _is_dim(self, at: int) -> bool:
@@ -122,14 +108,6 @@ class PictureLog:
     def _is_noise(self, at: int) -> bool:
         spread = self._columns["YHIGH"][at] - self._columns["YLOW"][at]
         return spread >= NOISE_RANGE and self._columns["YDIF"][at] >= NOISE_RATIO * spread
-
-    def _strobes(self) -> int:
-        means = self._columns["YAVG"]
-        steps = [b - a for a, b in zip(means, means[1:], strict=False)]
-        return sum(
-            abs(a) > STROBE_LEVELS and abs(b) > STROBE_LEVELS and a * b < 0
-            for a, b in zip(steps, steps[1:], strict=False)
-        )
 
     def _plain_range(self, plain: bytes) -> float:
         ranges = []

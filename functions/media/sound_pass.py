@@ -9,7 +9,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.packet import Packet
 
-from functions.media.media_errors import MEDIA_ERRORS
+from functions.media.media_library import MEDIA_ERRORS
 
 # Speech and music lie below 4 kHz for this purpose, and fewer samples cost less.
 RATE = 8000

@@ -1,7 +1,7 @@
 """Tell a picture that stands still from one in which little moves.
 
 A mean difference between frames cannot: grain and coding noise outweigh a moving mouth. Here
-windows of about a third of a second are averaged first, which cancels grain and leaves what is
+windows of half a second are averaged first, which cancels grain and leaves what is
 really there; then changes are counted where they happen.
 
 Measured on re-encoded stills, stills under grain, slow zooms, and a 12-pixel dot or a mouth in
@@ -12,9 +12,9 @@ by 2 levels a still has none to 5, the mouth and the dot 14 to 24.
 
 from dataclasses import dataclass, field
 
-from functions.media.lanes import DEPTH_MAX, Grid, Sum, add, differing, masks, pixels
+from functions.media.lanes import DEPTH_MAX, Grid, Sum, add, differing, often, pixels
 
-WINDOW_SECONDS = 0.32
+WINDOW_SECONDS = 0.5
 DRIFT_LEVELS = 4.0  # above what a new key frame does to a still
 DRIFT_SHARE = 0.0075  # 108 of 14,400 pixels
 STIR_LEVELS = 1.0
@@ -23,7 +23,7 @@ BUSY_SHARE = 0.0005  # 7 of 14,400 pixels: a mouth in a 720p head-and-shoulders 
 BUSY_OFTEN = 0.25  # of the steps; coding noise comes once per key frame
 # Above this share of pixels stirring by a level between windows there is grain, not a still.
 GRAIN_SHARE = 0.001
-RUN_SECONDS_MIN = 1.4  # windows cut a two-second hold short at both ends
+RUN_SECONDS_MIN = 1.4  # windows cut a two-second hold short at its beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +56,9 @@ class _Run:
 class Stillness:
     """Takes luma planes in order of time and finds the holds among them."""
 
-    def __init__(self, grid: Grid, frames_per_second: float) -> None:
+    def __init__(self, grid: Grid, looks_per_second: float) -> None:
         self._grid = grid
-        wanted = round(WINDOW_SECONDS * frames_per_second)
-        self._depth = max(1, min(DEPTH_MAX, wanted))
+        self._depth = max(1, min(DEPTH_MAX, round(WINDOW_SECONDS * looks_per_second)))
         self._sum: Sum | None = None
         self._start = 0.0
         self._run: _Run | None = None
@@ -69,18 +68,20 @@ class Stillness:
         """Whether planes of this shape can be compared with those before."""
         return grid == self._grid
 
-    def take(self, picture: Sum, start: float, end: float) -> None:
-        """Add one frame, shown from `start` to `end` seconds."""
+    def take(self, picture: Sum, seconds: float) -> None:
+        """Add one frame, shown from `seconds` on."""
+        if self._sum is not None and self._sum.depth == self._depth:
+            self._window(self._sum, self._start, seconds)
+            self._sum = None
         if self._sum is None:
-            self._sum, self._start = picture, start
+            self._sum, self._start = picture, seconds
         else:
             self._sum = add(self._sum, picture)
-        if self._sum.depth == self._depth:
-            self._window(self._sum, self._start, end)
-            self._sum = None
 
-    def finish(self) -> list[Hold]:
-        """Close what is still open and list the holds."""
+    def finish(self, end: float) -> list[Hold]:
+        """Close what is still open at the end of the video and list the holds."""
+        if self._sum is not None:
+            self._window(self._sum, self._start, end)
         self._close()
         return self._holds
 
@@ -105,15 +106,8 @@ class Stillness:
         middle = sorted(run.stirs)[len(run.stirs) // 2]
         grain = middle > GRAIN_SHARE * self._grid.pixels
         # Without grain the finer measure is safe, and sees a mouth of little contrast.
-        moved = self._often(run.busy if grain else run.calm, len(run.stirs))
+        counts = run.busy if grain else run.calm
+        # In a good part of the steps, and in two at least.
+        moved = often(counts, self._grid, max(2, round(BUSY_OFTEN * len(run.stirs))))
         if moved <= BUSY_SHARE * self._grid.pixels:
             self._holds.append(Hold(start=run.start, end=run.end, grain=grain))
-
-    def _often(self, counts: tuple[int, int], steps: int) -> int:
-        """Count the pixels that changed in a good part of the steps, and in two at least."""
-        mask, need = masks(self._grid), max(2, round(BUSY_OFTEN * steps))
-        total = 0
-        for lanes, ones in zip(counts, (mask.even_ones, mask.odd_ones), strict=True):
-            guard = ones << 15
-            total += ((lanes + guard - ones * need) & guard).bit_count()
-        return total

@@ -73,6 +73,7 @@ def order(
         fingerprint=print_,
         open_max=ports.rules.open_max,
         keep_until=now + timedelta(days=ports.rules.key_days),
+        input_until=now + timedelta(days=2 * kind.limits.keep_days),
     )
     try:
         return ports.store.create(new)

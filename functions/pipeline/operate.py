@@ -4,14 +4,27 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import assert_never
 
 from functions.domain.credits import Entry, EntryKind, entry_id
 from functions.domain.errors import OutcomeUnknown, Unavailable
 from functions.domain.ports import Ports, TaskRef
-from functions.domain.results import Application, Grant, Page
+from functions.domain.results import (
+    AccountFull,
+    Application,
+    Applied,
+    Busy,
+    Contended,
+    Grant,
+    NoCredit,
+    Page,
+    Stale,
+)
 from functions.domain.states import Event
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.pipeline.advance import advance
+
+PAGES_MAX = 20  # of dead tasks that one bulk redrive looks through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +34,14 @@ class Health:
     overdue: int
     dead: int
     capped_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redriven:
+    """How the redrive of one task went: `redriven`, or what was in the way."""
+
+    task: Task
+    outcome: str
 
 
 def grant(ports: Ports, account: str, key: str, amount: int, note: str | None) -> Grant:
@@ -62,6 +83,42 @@ def redrive(ports: Ports, ref: TaskRef) -> Application | Ignored | None:
     if task is None:
         return None
     return advance(ports, task, Happening(event=Event.REDRIVE, code="redriven"))
+
+
+def redrive_many(
+    ports: Ports, *, limit: int, kind: str | None = None, code: str | None = None
+) -> list[Redriven]:
+    """Start the longest-dead tasks anew, as many as `limit`; each one says how it went."""
+    done: list[Redriven] = []
+    cursor: str | None = None
+    for _ in range(PAGES_MAX):
+        page = dead(ports, limit=limit, cursor=cursor)
+        for task in page.items:
+            if kind in (None, task.kind) and code in (None, task.code) and len(done) < limit:
+                result = advance(ports, task, Happening(event=Event.REDRIVE, code="redriven"))
+                done.append(Redriven(task=task, outcome=_outcome(result)))
+        cursor = page.cursor
+        if cursor is None or len(done) >= limit:
+            break
+    return done
+
+
+def _outcome(result: Application | Ignored) -> str:
+    match result:
+        case Applied():
+            return "redriven"
+        case Busy():
+            return "resource-busy"
+        case NoCredit():
+            return "insufficient-credit"
+        case AccountFull():
+            return "account-full"
+        case Stale() | Ignored():
+            return "moved-on"
+        case Contended():
+            return "concurrent-request"
+        case _:
+            assert_never(result)
 
 
 def health(ports: Ports, *, capped_at: int = 1000) -> Health:

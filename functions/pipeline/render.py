@@ -1,14 +1,14 @@
 """Render: claim an attempt under a lease, make the file, put it into our bucket, say so."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 from functions.domain.media import output_key
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.providers import BuiltIn
 from functions.domain.results import Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
@@ -82,8 +82,10 @@ def _produce(
         if lost:
             raise _LeaseLostError
 
-    order: Mapping[str, Any] = ordered["order"]
-    outcome = ports.providers[task.provider].render(source, out, order, on_progress)
+    provider = ports.providers[task.provider]
+    if not isinstance(provider, BuiltIn):
+        raise TypeError(f"{task.provider} does not render here")
+    outcome = provider.render(source, out, ordered["order"], on_progress)
     if isinstance(outcome, Rendered):
         ports.media.put(outcome.path, _key(task), content_type=outcome.content_type)
     return outcome
@@ -110,5 +112,7 @@ def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> R
             assert_never(outcome)
     if isinstance(report(ports, task, happening), Applied):
         return result
+    if isinstance(outcome, Rendered):
+        ports.store.put_late(task, _key(task), ports.clock.now())
     ports.metrics.count("LateResult", kind=task.kind)
     return Rendering.SUPERSEDED

@@ -1,9 +1,9 @@
 """Providers of renders: one file each, found by looking."""
 
 from functions.domain.discovery import declared
-from functions.domain.providers import BuiltIn
+from functions.domain.providers import BuiltIn, Provider, Remote
 
 
-def load() -> dict[str, BuiltIn]:
+def load() -> dict[str, Provider]:
     """Find every `PROVIDER` in this folder, by name. Two of one name are refused."""
-    return declared(__name__, "PROVIDER", BuiltIn)
+    return declared(__name__, "PROVIDER", (BuiltIn, Remote))

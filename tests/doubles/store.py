@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any
 
 from functions.adapters.dynamodb_keys import due_shard, due_shard_name
+from functions.domain.audit import AuditReport, Books, Lock
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id, moved
 from functions.domain.ports import NewTask, TaskRef
 from functions.domain.results import (
@@ -50,6 +51,7 @@ class MemoryStore:
     locks: dict[tuple[str, str, str], str] = field(default_factory=dict)
     keys: dict[tuple[str, str], _Key] = field(default_factory=dict)
     reports: dict[tuple[TaskRef, int], Verdict] = field(default_factory=dict)
+    late: dict[tuple[TaskRef, int, str | None], tuple[str, datetime]] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
 
     def create(self, new: NewTask) -> Creation:
@@ -196,6 +198,9 @@ class MemoryStore:
     def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
         return self.reports.get((ref, attempt))
 
+    def put_late(self, task: Task, output_key: str, at: datetime) -> None:
+        self.late.setdefault((_ref(task), task.attempt, task.lease), (output_key, at))
+
     def _known(
         self, account: str, key_hash: str, fingerprint: str, now: datetime
     ) -> Replayed | KeyReused | None:
@@ -240,3 +245,35 @@ def _replay(key: _Key, fingerprint: str) -> Replayed | KeyReused:
 def _page(items: list[Any], limit: int, name: Any) -> Page[Any]:
     more = len(items) > limit
     return Page(items=items[:limit], cursor=name(items[limit - 1]) if more else None)
+
+
+@dataclass(slots=True)
+class MemoryAuditStore:
+    """Provides `AuditStore` over a store in memory."""
+
+    store: MemoryStore
+    kept: AuditReport | None = None
+
+    def accounts(self, *, limit: int, cursor: str | None) -> Page[str]:
+        rest = [name for name in sorted(self.store.balances) if cursor is None or name > cursor]
+        return _page(rest, limit, lambda name: name)
+
+    def books(self, account: str) -> Books:
+        store = self.store
+        return Books(
+            account=account,
+            balance=store.balance(account),
+            entries=tuple(e for (owner, _), e in store.entries.items() if owner == account),
+            tasks=tuple(t for ref, t in store.tasks_by_ref.items() if ref.account == account),
+            locks=tuple(
+                Lock(kind=kind, resource=resource, task=task)
+                for (owner, kind, resource), task in store.locks.items()
+                if owner == account
+            ),
+        )
+
+    def report(self) -> AuditReport | None:
+        return self.kept
+
+    def put_report(self, report: AuditReport) -> None:
+        self.kept = report

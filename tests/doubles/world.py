@@ -12,12 +12,12 @@ from pathlib import Path
 from functions import kinds, providers
 from functions.adapters.clock import SystemIds
 from functions.domain.kinds import Kind, Promise
-from functions.domain.media import MediaHead, UploadForm
-from functions.domain.ports import Heartbeat, Rules, TaskRef, TaskStore, Ticket
-from functions.domain.providers import BuiltIn
+from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_prefix
+from functions.domain.ports import AuditStore, Heartbeat, Rules, TaskRef, TaskStore, Ticket
+from functions.domain.providers import Provider
 from functions.domain.tasks import Task
 from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
-from tests.doubles.store import MemoryStore
+from tests.doubles.store import MemoryAuditStore, MemoryStore
 
 START = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
@@ -108,6 +108,11 @@ class MemoryMedia:
         path.write_bytes(content)
         return True
 
+    def outputs(self, account: str) -> Iterator[StoredFile]:
+        for key, (content, _) in self.files.items():
+            if key.startswith(outputs_prefix(account)):
+                yield StoredFile(key=key, size_bytes=len(content), stored_at=START)
+
     def put(self, path: Path, key: str, *, content_type: str) -> None:
         self.files.setdefault(key, (path.read_bytes(), content_type))
 
@@ -174,7 +179,15 @@ class World:
     ids: SeededIds = field(default_factory=SeededIds)
     metrics: CountingMetrics = field(default_factory=CountingMetrics)
     kinds: Mapping[str, Kind] = field(default_factory=kinds.load)
-    providers: Mapping[str, BuiltIn] = field(default_factory=providers.load)
+    providers: Mapping[str, Provider] = field(default_factory=providers.load)
     inspector: ScriptedInspector = field(default_factory=ScriptedInspector)
     rules: Rules = field(default_factory=Rules)
     heartbeat: Heartbeat = still_heartbeat
+    audits: MemoryAuditStore | None = None
+
+    @property
+    def auditing(self) -> AuditStore:
+        if self.audits is None:
+            assert isinstance(self.store, MemoryStore)
+            self.audits = MemoryAuditStore(store=self.store)
+        return self.audits

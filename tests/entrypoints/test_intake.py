@@ -14,6 +14,7 @@ from functions.domain.results import Creation
 from functions.domain.states import Event
 from functions.domain.tasks import Happening
 from functions.pipeline.advance import advance
+from functions.pipeline.audit import audit
 from tests.doubles.store import MemoryStore
 from tests.doubles.world import World
 from tests.entrypoints.conftest import ALICE, OPERATOR, Answer, Call
@@ -233,7 +234,18 @@ class TestTask:
 
         assert answer.body["result"]["url"] is None
         assert "expired" in answer.body["message"]
+        assert answer.body["order_again"]["kind"] == "image_to_video"
+        assert answer.body["order_again"]["input"]["seconds"] == 4
         assert answer.body["done"] is True
+
+    def test_whose_time_is_up_is_gone_even_while_the_table_still_has_it(
+        self, call: Call, world: World
+    ) -> None:
+        path = self.deliver(call, world)
+        world.clock.forward(days=91)
+
+        assert problem(call("GET", path)) == (410, "task-purged", False)
+        assert call("GET", "/v1/tasks").body["tasks"] == []
 
     def test_that_was_purged_is_gone(self, call: Call, world: World) -> None:
         path = self.deliver(call, world)
@@ -317,6 +329,30 @@ class TestOperators:
         assert problem(call("POST", path, claims=OPERATOR)) == (409, "state-conflict", False)
         assert world.store.balance("alice").held == 8
 
+    def test_redrive_many_at_once(self, call: Call, world: World) -> None:
+        made = order(call).body["id"]
+        task = world.store.get(TaskRef(account="alice", id=made))
+        assert task
+        advance(world, task, Happening(event=Event.GAVE_UP, code="poison"))
+
+        def redrive(**body: Any) -> list[dict[str, str]]:
+            answer = call("POST", "/v1/admin/redrive", body=body, claims=OPERATOR)
+            assert answer.status == 200
+            tasks: list[dict[str, str]] = answer.body["tasks"]
+            return tasks
+
+        assert redrive(code="another") == []
+        assert redrive(code="poison") == [{"account": "alice", "id": made, "outcome": "redriven"}]
+        assert redrive() == []
+
+    def test_see_the_audit(self, call: Call, world: World) -> None:
+        assert problem(call("GET", "/v1/admin/audit", claims=OPERATOR))[0] == 404
+        audit(world, world.clock.now() + timedelta(minutes=1))
+
+        report = call("GET", "/v1/admin/audit", claims=OPERATOR).body
+
+        assert (report["accounts"], report["found"], report["differences"]) == (1, 0, [])
+
 
 class TestUploads:
     def test_give_a_form(self, call: Call) -> None:
@@ -353,6 +389,8 @@ class TestDocuments:
             "/v1/admin/tasks",
             "/v1/admin/tasks/{account}/{id}/redrive",
             "/v1/admin/health",
+            "/v1/admin/redrive",
+            "/v1/admin/audit",
         }
 
     def test_kinds_are_open_to_all(self, call: Call) -> None:

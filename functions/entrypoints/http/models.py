@@ -38,6 +38,14 @@ class GrantBody(Body):
     note: Annotated[str, Field(max_length=200)] | None = None
 
 
+class RedriveBody(Body):
+    """Choose dead tasks to start anew."""
+
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    kind: str | None = None
+    code: str | None = Field(None, description="only tasks that died of this")
+
+
 class UploadView(BaseModel):
     """Where to send the file: a form POST with these fields first, then `file`."""
 
@@ -78,7 +86,7 @@ class ResultView(BaseModel):
     height: int
     codec: str
     expires_at: datetime | None
-    notice: str | None = None
+    notice: str | None = Field(None, description="a doubt that was left to you to judge")
     checks: list[CheckView] = []
 
 
@@ -96,6 +104,13 @@ class ChargeView(BaseModel):
     state: str
 
 
+class OrderAgain(BaseModel):
+    """What to send to `POST /v1/tasks`, with a new key, while its source is still there."""
+
+    kind: str
+    input: dict[str, Any]
+
+
 class TaskView(BaseModel):
     """A task. When `done`, exactly one of `result` and `error` is there."""
 
@@ -110,6 +125,7 @@ class TaskView(BaseModel):
     timeline: list[StepView]
     result: ResultView | None = None
     error: ErrorView | None = None
+    order_again: OrderAgain | None = Field(None, description="the body to order this once more")
 
 
 class TaskList(BaseModel):
@@ -190,3 +206,39 @@ class DeadList(BaseModel):
 
     tasks: list[DeadTask]
     cursor: str | None = None
+
+
+class RedriveView(BaseModel):
+    """How one redrive went."""
+
+    account: str
+    id: str
+    outcome: str
+
+
+class RedriveList(BaseModel):
+    """How each redrive went."""
+
+    tasks: list[RedriveView]
+
+
+class DifferenceView(BaseModel):
+    """Something that is not as it must be."""
+
+    account: str
+    code: str
+    subject: str
+    detail: str
+
+
+class AuditView(BaseModel):
+    """What the auditor read and found."""
+
+    started_at: datetime
+    finished_at: datetime | None
+    accounts: int
+    tasks: int
+    entries: int
+    skipped: int = Field(description="accounts that kept moving while they were read")
+    found: int
+    differences: list[DifferenceView]

@@ -1,5 +1,6 @@
 """What operators may do."""
 
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -14,11 +15,15 @@ from functions.domain.tasks import Ignored
 from functions.entrypoints.http.caller import operator_of
 from functions.entrypoints.http.documented import problems, view
 from functions.entrypoints.http.models import (
+    AuditView,
     DeadList,
     DeadTask,
     GrantBody,
     GrantView,
     HealthView,
+    RedriveBody,
+    RedriveList,
+    RedriveView,
     TaskView,
 )
 from functions.entrypoints.http.problems import (
@@ -99,6 +104,39 @@ def redrive(
             raise Refusal(CONFLICT)
         case _:
             return answer(done, request_id(router.current_event))
+
+
+@router.post(
+    "/v1/admin/redrive",
+    summary="Start dead tasks anew, many at once",
+    responses=view(200, RedriveList) | problems(400, 403),
+)
+def redrive_many(body: RedriveBody) -> Response[Any]:
+    """Redrive the longest dead first; a task that cannot be is named with what was in the way."""
+    operator_of(router.current_event)
+    done = operate.redrive_many(ports(), limit=body.limit, kind=body.kind, code=body.code)
+    return reply(
+        RedriveList(
+            tasks=[
+                RedriveView(account=one.task.account, id=one.task.id, outcome=one.outcome)
+                for one in done
+            ]
+        )
+    )
+
+
+@router.get(
+    "/v1/admin/audit",
+    summary="See what the auditor found",
+    responses=view(200, AuditView) | problems(403, 404),
+)
+def audited() -> Response[Any]:
+    """Show the newest audit, finished or not."""
+    operator_of(router.current_event)
+    report = ports().auditing.report()
+    if report is None:
+        raise Refusal(NOT_FOUND)
+    return reply(AuditView.model_validate(asdict(report)))
 
 
 @router.get(

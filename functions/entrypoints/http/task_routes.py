@@ -1,5 +1,6 @@
 """Uploads and tasks."""
 
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from functions.entrypoints.http.models import (
 )
 from functions.entrypoints.http.problems import NOT_FOUND, PURGED, Refusal, answer
 from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
-from functions.entrypoints.http.views import etag_of, result_view, task_view
+from functions.entrypoints.http.views import etag_of, order_again, result_view, task_view
 from functions.pipeline import intake
 
 FORM_SECONDS = 600
@@ -90,7 +91,10 @@ def listed(
     page = ports().store.tasks(caller.account, limit=limit, cursor=cursor)
     now = ports().clock.now()
     return reply(
-        TaskList(tasks=[task_view(task, now=now) for task in page.items], cursor=page.cursor)
+        TaskList(
+            tasks=[task_view(task, now=now) for task in page.items if _is_kept(task, now)],
+            cursor=page.cursor,
+        )
     )
 
 
@@ -112,7 +116,8 @@ def seen(id: TaskId) -> Response[Any]:  # noqa: A002 - the path's own word
         shown = {name.replace("_", "-"): value for name, value in headers.items()}
         return Response(status_code=int(HTTPStatus.NOT_MODIFIED), headers=dict(shown))
     result = result_view(ports(), task, now=now)
-    return reply(task_view(task, now=now, result=result), **headers)
+    again = order_again(ports(), task, now=now)
+    return reply(task_view(task, now=now, result=result, again=again), **headers)
 
 
 @router.post(
@@ -146,8 +151,13 @@ def _retry_after(task: Task) -> str:
 
 def _known(ref: TaskRef) -> Task:
     task = ports().store.get(ref)
-    if task is not None:
+    if task is not None and _is_kept(task, ports().clock.now()):
         return task
     hold = entry_id(EntryKind.HOLD, subject=ref.id)
     purged = ports().store.entry(ref.account, hold) is not None
     raise Refusal(PURGED if purged else NOT_FOUND)
+
+
+def _is_kept(task: Task, now: datetime) -> bool:
+    """Say whether to show it: the table may take days to remove what has had its time."""
+    return task.keep_until is None or task.keep_until > now

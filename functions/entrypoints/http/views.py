@@ -1,6 +1,8 @@
 """Tasks as their owners see them."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from functions.domain.labels import EXPIRED, SENTENCES
 from functions.domain.ports import Ports, TaskRef
@@ -10,6 +12,7 @@ from functions.entrypoints.http.models import (
     ChargeView,
     CheckView,
     ErrorView,
+    OrderAgain,
     ResultView,
     StepView,
     TaskView,
@@ -20,7 +23,13 @@ _FAILURES = (TaskState.FAILED, TaskState.DEAD, TaskState.CANCELED)
 LINK_STEP = timedelta(minutes=5)  # a cached answer's link still has this long to live, or more
 
 
-def task_view(task: Task, *, now: datetime, result: ResultView | None = None) -> TaskView:
+def task_view(
+    task: Task,
+    *,
+    now: datetime,
+    result: ResultView | None = None,
+    again: Mapping[str, Any] | None = None,
+) -> TaskView:
     """Show a task. Only internal fields stay behind."""
     expired = task.output is not None and _expired(task.output, now)
     charge = _CHARGES.get(task.state, "released" if task.state.done else "held")
@@ -39,7 +48,16 @@ def task_view(task: Task, *, now: datetime, result: ResultView | None = None) ->
         ],
         result=result,
         error=_error(task),
+        order_again=OrderAgain(kind=task.kind, input=dict(again)) if again else None,
     )
+
+
+def order_again(ports: Ports, task: Task, *, now: datetime) -> Mapping[str, Any] | None:
+    """Say how to order an ended task once more, if there is nothing left of its result."""
+    if not task.state.done or (task.output is not None and not _expired(task.output, now)):
+        return None
+    ordered = ports.store.input(TaskRef(account=task.account, id=task.id))
+    return ordered["order"] if ordered else None
 
 
 def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None:

@@ -1,0 +1,227 @@
+"""Providers over HTTPS: one submit is one request, every question has an end.
+
+Whether a request that failed had left is not guessed from the kind of the error: the connection
+reports when it begins to write, and before that nothing was sent.
+"""
+
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import httpx
+
+from functions.adapters.key_sets import KeySets
+from functions.domain.exchange import HttpReply, HttpRequest, same_place
+from functions.domain.hooks import BadSignature, Delivery, Judgement
+from functions.domain.jobs import (
+    Cancellation,
+    CannotTell,
+    Job,
+    JobState,
+    NotSent,
+    Observation,
+    RenderOrder,
+    Search,
+    Submitted,
+    Unknown,
+)
+from functions.domain.ports import Clock
+from functions.domain.providers import Remote, Secrets
+
+OBSERVE_STEPS_MAX: Final = 4
+FIND_STEPS_MAX: Final = 12  # pages of a listing
+REPLY_BYTES_MAX: Final = 4 << 20
+TOKEN_CHARACTERS_MIN: Final = 16
+CONNECT_SECONDS: Final = 5.0
+SUBMIT_SECONDS: Final = 60.0  # an answer that comes late is still worth more than none
+QUERY_SECONDS: Final = 15.0
+A = TypeVar("A", bound=Observation | Search)
+_Step: TypeAlias = Callable[[list[HttpReply], datetime], HttpRequest | A]
+_WRITING: Final = ".send_request_headers.started"
+
+
+class _NotSentError(Exception):
+    """Nothing was written."""
+
+
+class _NoAnswerError(Exception):
+    """Something was written, and no whole answer came."""
+
+
+@dataclass(slots=True)
+class _Trace:
+    """Listens to a connection."""
+
+    written: bool = field(default=False)
+
+    def __call__(self, event: str, _info: Any) -> None:
+        self.written = self.written or event.endswith(_WRITING)
+
+
+class ProviderHttp:
+    """Provides `ProviderCalls`. `secrets` reads a provider's secrets, newest values first."""
+
+    def __init__(self, secrets: Callable[[str], Secrets], clock: Clock) -> None:
+        self._secrets = secrets
+        self._clock = clock
+        self._key_sets = KeySets(self._loaded, clock)
+
+    def submit(self, provider: Remote, order: RenderOrder) -> Submitted:
+        """Order a render with exactly one request, on a connection of its own.
+
+        A kept connection may be closed by the other side while we write, and would make an
+        unknown outcome of what is none.
+        """
+        now = self._clock.now()
+        request = provider.submission(order, self._secrets(provider.name), now)
+        if not isinstance(request, HttpRequest):
+            return request
+        if not same_place(request.url, provider.base_url):
+            return NotSent(cause="address-refused")
+        try:
+            with self._client(kept=0) as client:
+                reply = _exchanged(client, request, SUBMIT_SECONDS)
+        except _NotSentError as error:
+            return NotSent(cause=str(error))
+        except _NoAnswerError as error:
+            return Unknown(cause=str(error))
+        return provider.submitted(reply, self._clock.now())
+
+    def observe(self, provider: Remote, job: Job) -> Observation:
+        """Ask where a job is. A question that fails says nothing about the job."""
+
+        def step(replies: list[HttpReply], now: datetime) -> HttpRequest | Observation:
+            return provider.observe(job, replies, self._secrets(provider.name), now)
+
+        try:
+            return self._asked(provider, step, OBSERVE_STEPS_MAX)
+        except (_NotSentError, _NoAnswerError) as error:
+            return Observation(state=JobState.UNANSWERED, word=str(error), job_id=job.id)
+
+    def find(self, provider: Remote, token: str, since: datetime) -> Search:
+        """Look for the job of a submit of unknown outcome."""
+        if len(token) < TOKEN_CHARACTERS_MIN:  # a short one might be found in another's job
+            raise ValueError("no token")
+
+        def step(replies: list[HttpReply], now: datetime) -> HttpRequest | Search:
+            return provider.find(token, since, replies, self._secrets(provider.name), now)
+
+        try:
+            return cast("Search", self._asked(provider, step, FIND_STEPS_MAX))
+        except (_NotSentError, _NoAnswerError) as error:
+            return CannotTell(cause=str(error))
+
+    def cancel(self, provider: Remote, job: Job) -> Cancellation:
+        """Withdraw a job, as far as the provider can. The stages ask afterwards."""
+        now = self._clock.now()
+        request = provider.cancellation(job, self._secrets(provider.name), now)
+        if request is None:
+            return Cancellation.UNSUPPORTED
+        if not same_place(request.url, provider.base_url):
+            return Cancellation.UNANSWERED
+        try:
+            return provider.canceled(_exchanged(self._questions, request, QUERY_SECONDS))
+        except (_NotSentError, _NoAnswerError):
+            return Cancellation.UNANSWERED
+
+    def judge(self, provider: Remote, hook: Delivery) -> Judgement:
+        """Judge a call. One that fits no key is judged once more under keys fetched anew."""
+        secrets, now, url = self._secrets(provider.name), self._clock.now(), provider.key_set_url
+        keys = self._key_sets.current(url) if url else None
+        judged = provider.receive(hook, secrets, keys, now)
+        if url and isinstance(judged, BadSignature) and judged.keys_may_be_old:
+            newer = self._key_sets.renewed(url)
+            if newer and newer != keys:
+                return provider.receive(hook, secrets, newer, now)
+        return judged
+
+    def close(self) -> None:
+        """Close what is open."""
+        if "_questions" in self.__dict__:
+            self._questions.close()
+
+    def _asked(self, provider: Remote, step: _Step[A], steps_max: int) -> A:
+        """Drive a question of several requests to its answer."""
+        replies: list[HttpReply] = []
+        for _ in range(steps_max):
+            answer = step(replies, self._clock.now())
+            if not isinstance(answer, HttpRequest):
+                return answer
+            if not same_place(answer.url, provider.base_url):
+                raise _NotSentError("address-refused")
+            replies.append(_exchanged(self._questions, answer, QUERY_SECONDS))
+        answer = step(replies, self._clock.now())
+        if isinstance(answer, HttpRequest):
+            raise _NoAnswerError("too-many-steps")
+        return answer
+
+    def _loaded(self, url: str) -> bytes | None:
+        request = HttpRequest(method="GET", url=url, headers={"accept": "application/json"})
+        try:
+            reply = _exchanged(self._questions, request, QUERY_SECONDS)
+        except (_NotSentError, _NoAnswerError):
+            return None
+        return reply.body if reply.ok and isinstance(reply.json(), dict) else None
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpx.create_ssl_context(trust_env=False)
+
+    @cached_property
+    def _questions(self) -> httpx.Client:
+        return self._client(kept=8)
+
+    def _client(self, *, kept: int) -> httpx.Client:
+        return httpx.Client(
+            verify=self._tls,
+            trust_env=False,
+            follow_redirects=False,
+            limits=httpx.Limits(max_keepalive_connections=kept),
+            headers={"user-agent": "tallyreel", "accept-encoding": "identity"},
+        )
+
+
+def _exchanged(client: httpx.Client, request: HttpRequest, seconds: float) -> HttpReply:
+    """Send once and read the answer to its end, within bounds."""
+    until = time.monotonic() + seconds
+    with (
+        _translated() as trace,
+        client.stream(
+            request.method,
+            request.url,
+            headers=dict(request.headers),
+            content=request.body or None,
+            timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS),
+            extensions={"trace": trace},
+        ) as response,
+    ):
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _NoAnswerError("encoded")
+        body = bytearray()
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > REPLY_BYTES_MAX:
+                raise _NoAnswerError("too-long")
+            if time.monotonic() > until:
+                raise _NoAnswerError("timed-out")
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return HttpReply(status=response.status_code, headers=headers, body=bytes(body))
+
+
+@contextmanager
+def _translated() -> Iterator[_Trace]:
+    trace = _Trace()
+    try:
+        yield trace
+    except httpx.TransportError as error:
+        cause = "timed-out" if isinstance(error, httpx.TimeoutException) else "no-answer"
+        if trace.written:
+            raise _NoAnswerError(cause) from error
+        raise _NotSentError("unreachable") from error
+    except httpx.InvalidURL as error:
+        raise _NotSentError("address-malformed") from error

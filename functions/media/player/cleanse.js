@@ -1,0 +1,105 @@
+// Takes out of recorded events whatever could run, load or leave the page.
+// The policy of the page and the closed network forbid the same; this keeps what is shown
+// the same whether or not they had anything to stop.
+"use strict";
+
+const Cleanse = (() => {
+  // A picture that was not recorded: a quiet box with a common picture's proportions.
+  const PLACEHOLDER =
+    "data:image/svg+xml," +
+    encodeURIComponent(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="18" viewBox="0 0 32 18" ' +
+        'preserveAspectRatio="none"><rect width="32" height="18" fill="#d5dae1"/></svg>',
+    );
+  const LOADS = new Set([
+    "src", "href", "xlink:href", "poster", "background", "data", "action", "formaction",
+    "codebase", "manifest", "ping", "cite", "longdesc", "archive", "classid", "lowsrc",
+  ]);
+  const DROPPED = new Set([
+    "srcdoc", "srcset", "imagesrcset", "http-equiv", "autoplay", "nonce", "integrity", "sizes",
+    "autofocus", "is", "crossorigin", "loading", "rr_src", "rr_mediastate",
+  ]);
+  const FRAMES = new Set(["iframe", "frame", "object", "embed", "applet", "portal", "fencedframe"]);
+  const PLAYED = new Set(["video", "audio", "source", "track", "script", "base", "meta"]);
+  // What a recorded canvas call may be given; each of these only holds values.
+  const VALUES = new Set([
+    "ImageData", "ImageBitmap", "Blob", "ArrayBuffer", "HTMLImageElement", "Path2D", "DOMMatrix",
+    "Uint8Array", "Uint8ClampedArray", "Int8Array", "Uint16Array", "Int16Array", "Uint32Array",
+    "Int32Array", "Float32Array", "Float64Array", "DataView",
+  ]);
+
+  const names = (kind) =>
+    new Set(Object.getOwnPropertyNames(kind.prototype).filter((name) => name !== "constructor"));
+  const drawing = names(CanvasRenderingContext2D);
+  const shading =
+    typeof WebGL2RenderingContext === "function" ? names(WebGL2RenderingContext) : new Set();
+
+  const inline = (value) => /^\s*(data:(image|font|application\/(x-)?font)|#)/i.test(value);
+
+  // The value to use, or undefined for none.
+  function attribute(tag, name, value) {
+    const key = name.toLowerCase();
+    if (key.startsWith("on") || DROPPED.has(key)) return undefined;
+    if (!LOADS.has(key) || typeof value !== "string") return value;
+    if (FRAMES.has(tag) || PLAYED.has(tag)) {
+      return key === "poster" && inline(value) ? value : undefined;
+    }
+    if (tag === "a" || tag === "area") return "#";
+    if (inline(value)) return value;
+    return tag === "img" && key === "src" ? PLACEHOLDER : undefined;
+  }
+
+  function attributes(tag, given) {
+    for (const name of Object.keys(given)) {
+      const value = attribute(tag, name, given[name]);
+      if (value === undefined) delete given[name];
+      else given[name] = value;
+    }
+  }
+
+  // Visits a serialized tree without recursion: recorded pages can be thousands of levels deep.
+  function tree(root, canvases) {
+    const waiting = [root];
+    while (waiting.length) {
+      const node = waiting.pop();
+      if (!node || typeof node !== "object") continue;
+      if (node.type === 2) {
+        if (typeof node.tagName !== "string") node.tagName = "div";
+        const tag = node.tagName.toLowerCase();
+        if (tag === "script") node.tagName = "noscript";
+        node.attributes = node.attributes || {};
+        attributes(tag, node.attributes);
+        if (tag === "canvas" && typeof node.attributes.rr_dataURL === "string") {
+          if (inline(node.attributes.rr_dataURL)) canvases.push([node.id, node.attributes.rr_dataURL]);
+          delete node.attributes.rr_dataURL;
+        }
+      }
+      if (node.type === 0 || node.type === 2) {
+        if (!Array.isArray(node.childNodes)) node.childNodes = [];
+        for (const child of node.childNodes) waiting.push(child);
+      }
+    }
+  }
+
+  function harmless(root) {
+    const waiting = [root];
+    while (waiting.length) {
+      const value = waiting.pop();
+      if (!value || typeof value !== "object") continue;
+      if ("rr_type" in value && "args" in value && !VALUES.has(value.rr_type)) return false;
+      if ("src" in value && !inline(String(value.src))) return false;
+      for (const part of Object.values(value)) waiting.push(part);
+    }
+    return true;
+  }
+
+  // Keeps the calls that a canvas has, with values that only hold.
+  function canvas(data) {
+    const known = data.type === 0 || data.type === undefined ? drawing : shading;
+    const allowed = (call) =>
+      call && known.has(call.property) && Array.isArray(call.args) && harmless(call.args);
+    data.commands = (Array.isArray(data.commands) ? data.commands : [{ ...data }]).filter(allowed);
+  }
+
+  return { tree, attributes, attribute, canvas, inline };
+})();

@@ -1,0 +1,258 @@
+// Drives the replayer by hand: one call per step, nothing by the clock.
+"use strict";
+
+const Player = (() => {
+  const SETTLE_MS = 2000; // for pictures and fonts out of the recording; more never arrives
+  const PINNED_MAX = 2000; // animations; a page with more is not watched for each of them
+  const MOVES = new Set([1, 6, 12]); // MouseMove, TouchMove, Drag: the pointer is drawn elsewhere
+  const ANIMATED = new Set(["animate", "animatetransform", "animatemotion", "set"]);
+  const STYLE = [
+    "* { caret-color: transparent !important; scroll-behavior: auto !important; }",
+    "video { background-color: #1b1f27; }",
+  ];
+
+  let replayer, size;
+  let pictures = new Set(); // images still loading
+  let hosts = new Set(); // elements with a document or a tree of their own
+  let moving = new Set(); // drawings that animate themselves
+  let adopting = new Map(); // document or host id -> sheets that it waits for
+  let clocks = new WeakMap(); // animation -> [own time, session time of the last look]
+  let hovered = null;
+  const errors = [];
+
+  const turn = () => new Promise((done) => setTimeout(done));
+
+  function watch(node) {
+    if (node.nodeName === "IMG" || node.nodeName === "image") pictures.add(node);
+    if (ANIMATED.has(node.nodeName.toLowerCase()) && node.ownerSVGElement) moving.add(node.ownerSVGElement);
+    if (node.shadowRoot || node.nodeName === "IFRAME" || node.nodeName === "FRAME") hosts.add(node);
+  }
+
+  function start(width, height, windowWidth, windowHeight) {
+    size = [width, height];
+    replayer = new rrwebReplay.Replayer([{ type: 5, timestamp: 0, data: {} }], {
+      root: document.getElementById("stage"), liveMode: true, mouseTail: false,
+      useVirtualDom: false, pauseAnimation: false, showWarning: false, UNSAFE_replayCanvas: true,
+      insertStyleRules: STYLE, plugins: [{ onBuild: watch }],
+    });
+    replayer.mouse.style.display = "none";
+    replayer.handleResize({ width: windowWidth, height: windowHeight });
+    fit();
+  }
+
+  // --- animations ------------------------------------------------------------------------------
+
+  function* roots() {
+    const page = replayer.iframe.contentDocument;
+    if (page) yield page;
+    for (const host of hosts) {
+      if (!host.isConnected) {
+        hosts.delete(host);
+        continue;
+      }
+      if (host.shadowRoot) yield host.shadowRoot;
+      const inner = host.contentDocument;
+      if (inner) yield inner;
+    }
+  }
+
+  function held(animation) {
+    const target = animation.effect && animation.effect.target;
+    if (!(animation instanceof target.ownerDocument.defaultView.CSSAnimation)) return false;
+    const style = target.ownerDocument.defaultView.getComputedStyle(
+      target, animation.effect.pseudoElement,
+    );
+    return style.animationPlayState.split(",").every((state) => state.trim() === "paused");
+  }
+
+  // Sets every animation to the session's time and tells whether one is still under way.
+  function pin(time) {
+    let live = false;
+    let count = 0;
+    for (const root of roots()) {
+      for (const animation of root.getAnimations()) {
+        if (++count > PINNED_MAX || !animation.effect || !animation.effect.target) continue;
+        live = advance(animation, time) || live;
+      }
+    }
+    for (const drawing of moving) {
+      if (!drawing.isConnected) continue;
+      if (!drawing.animationsPaused()) drawing.pauseAnimations();
+      if (!clocks.has(drawing)) clocks.set(drawing, time);
+      drawing.setCurrentTime((time - clocks.get(drawing)) / 1000);
+      live = true;
+    }
+    return live;
+  }
+
+  function advance(animation, time) {
+    let clock = clocks.get(animation);
+    if (!clock) {
+      clock = [0, time];
+      clocks.set(animation, clock);
+    }
+    try {
+      if (!held(animation)) clock[0] += time - clock[1];
+      clock[1] = time;
+      if (animation.playState === "finished" || animation.playState === "idle") return false;
+      const end = animation.effect.getComputedTiming().endTime;
+      if (clock[0] >= end) {
+        animation.finish();
+        return false;
+      }
+      if (animation.playState !== "paused") animation.pause();
+      animation.currentTime = clock[0];
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // --- events ----------------------------------------------------------------------------------
+
+  function cleanse(event, canvases) {
+    const data = event.data;
+    if (event.type === 2) {
+      Cleanse.tree(data.node, canvases);
+      pictures = new Set();
+      hosts = new Set();
+      moving = new Set();
+      adopting = new Map();
+      hovered = null;
+      replayer.imageMap.clear();
+      replayer.resetCache();
+    } else if (event.type === 3 && data.source === 0) {
+      for (const add of data.adds || []) {
+        Cleanse.tree(add.node, canvases);
+        // A frame is attached empty first and filled later under the same id.
+        if (add.node && add.node.type === 0) {
+          const empty = replayer.mirror.getNode(add.node.id);
+          if (empty) replayer.mirror.removeNodeFromMap(empty);
+        }
+      }
+      for (const change of data.attributes || []) {
+        const node = replayer.mirror.getNode(change.id);
+        Cleanse.attributes(node ? node.nodeName.toLowerCase() : "", change.attributes || {});
+        if (node) watch(node);
+      }
+      for (const list of ["adds", "removes", "texts", "attributes"]) data[list] = data[list] || [];
+    } else if (event.type === 3 && data.source === 9) {
+      Cleanse.canvas(data);
+    }
+  }
+
+  function adopt() {
+    for (const [id, sheets] of adopting) {
+      const known = sheets.filter((sheet) => replayer.styleMirror.getStyle(sheet) !== null);
+      if (known.length === sheets.length) adopting.delete(id);
+      replayer.applyAdoptedStyleSheet({ id, styleIds: known });
+    }
+  }
+
+  async function cast(event) {
+    const canvases = [];
+    cleanse(event, canvases);
+    const drawn = event.type === 3 && event.data.source === 9;
+    if (drawn) await replayer.deserializeAndPreloadCanvasEvents(event.data, event);
+    const later = window.setTimeout;
+    window.setTimeout = () => 0; // what the replayer puts off is for those who watch live
+    try {
+      replayer.getCastFn(event, false)();
+    } catch (error) {
+      if (errors.length < 20) errors.push(String(error));
+    } finally {
+      window.setTimeout = later;
+    }
+    if (drawn) {
+      await turn();
+      replayer.canvasEventMap.delete(event);
+    }
+    if (event.type === 3 && event.data.source === 15 && Array.isArray(event.data.styleIds)) {
+      adopting.set(event.data.id, event.data.styleIds);
+      adopt();
+    }
+    for (const [id, url] of canvases) await paint(replayer.mirror.getNode(id), url);
+  }
+
+  async function paint(canvas, url) {
+    const picture = new Image();
+    const done = new Promise((over) => (picture.onload = picture.onerror = over));
+    picture.src = url;
+    await Promise.race([done, new Promise((over) => setTimeout(over, SETTLE_MS))]);
+    const context = canvas && canvas.getContext && canvas.getContext("2d");
+    if (context && picture.naturalWidth) context.drawImage(picture, 0, 0);
+  }
+
+  async function settle() {
+    const waits = [];
+    for (const picture of pictures) {
+      pictures.delete(picture);
+      if (!picture.isConnected || picture.complete !== false) continue;
+      waits.push(new Promise((over) => {
+        picture.addEventListener("load", over, { once: true });
+        picture.addEventListener("error", over, { once: true });
+      }));
+    }
+    for (const root of roots())
+      if (root.fonts && root.fonts.status === "loading") waits.push(root.fonts.ready);
+    const limit = new Promise((over) => setTimeout(over, SETTLE_MS));
+    if (waits.length) await Promise.race([Promise.all(waits), limit]);
+  }
+
+  // --- the frame around ------------------------------------------------------------------------
+
+  function fit() {
+    const frame = replayer.iframe;
+    const width = Number.parseFloat(frame.getAttribute("width")) || size[0];
+    const height = Number.parseFloat(frame.getAttribute("height")) || size[1];
+    let scale = Math.min(size[0] / width, size[1] / height);
+    // One pixel of rounding to even sizes is cut or left, not scaled.
+    if (Math.abs(size[0] - width) <= 1 && Math.abs(size[1] - height) <= 1) scale = 1;
+    const left = Math.max(0, Math.round((size[0] - width * scale) / 2));
+    const top = Math.max(0, Math.round((size[1] - height * scale) / 2));
+    const style = replayer.wrapper.style;
+    style.transform = scale === 1 ? "none" : `scale(${scale})`;
+    style.left = `${left}px`;
+    style.top = `${top}px`;
+    return [scale, left, top];
+  }
+
+  // Where the origin of a node's document lies in the recorded page.
+  function origin(node) {
+    let [x, y] = [0, 0];
+    let view = node && node.ownerDocument && node.ownerDocument.defaultView;
+    for (let depth = 0; view && view !== replayer.iframe.contentWindow && depth < 20; depth++) {
+      const frame = view.frameElement;
+      if (!frame) break;
+      const box = frame.getBoundingClientRect();
+      x += box.left + frame.clientLeft;
+      y += box.top + frame.clientTop;
+      view = frame.ownerDocument.defaultView;
+    }
+    return [x, y];
+  }
+
+  function hover(id) {
+    hovered = replayer.mirror.getNode(id);
+    if (hovered && typeof hovered.getRootNode === "function") replayer.hoverElements(hovered);
+  }
+
+  // Brings the page to a time. `text` is a JSON array of events and of node ids pointed at.
+  async function step(time, text) {
+    pin(time);
+    const events = text ? JSON.parse(text) : [];
+    for (const event of events) {
+      if (typeof event === "number") hover(event);
+      else if (!(event.type === 3 && event.data && MOVES.has(event.data.source))) await cast(event);
+    }
+    let live = pin(time);
+    if (events.some((event) => typeof event !== "number")) {
+      await turn();
+      await settle();
+      live = pin(time) || live;
+    }
+    return [live, ...fit(), ...origin(hovered)];
+  }
+
+  return { start, step, errors };
+})();

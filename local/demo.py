@@ -1,0 +1,140 @@
+"""`python -m local.demo`: orders a clip from a photo on the local stack and shows what happens."""
+
+import argparse
+import hashlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from functions.domain.outcomes import Refused
+from functions.media.photo_header import HEAD_BYTES, PHOTO_TYPES, sniff_photo
+from local import stack
+from local.customer import Customer, sign_in
+from local.instance import TOOLS, Instance
+from local.picture import draw_picture
+from local.trouble import LocalTrouble
+
+GRANTED = 100
+ASK_SECONDS = 0.25  # a person watches; a program would go by Retry-After
+PATIENCE_SECONDS = 180.0
+
+
+def main() -> int:
+    """Run the demo; trouble is one line and a status."""
+    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser.add_argument("--photo", type=Path, help="a JPEG, PNG or WebP file")
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--motion", default="zoom-in")
+    given = parser.parse_args()
+    try:
+        photo = given.photo or _drawn()
+        content_type = _type_of(photo)
+        _run(stack.up(Instance.from_environment()), photo, content_type, given)
+    except (LocalTrouble, httpx.HTTPError) as trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _drawn() -> Path:
+    photo = TOOLS / "demo" / "photo.jpg"
+    photo.parent.mkdir(parents=True, exist_ok=True)
+    if not photo.is_file():
+        draw_picture(photo)
+    return photo
+
+
+def _type_of(photo: Path) -> str:
+    """Look at the file before anything is started for it."""
+    try:
+        with photo.open("rb") as file:
+            header = sniff_photo(file.read(HEAD_BYTES))
+    except OSError as error:
+        raise LocalTrouble(f"PHOTO={photo} cannot be read: {error.strerror}.") from error
+    if isinstance(header, Refused):
+        raise LocalTrouble(f"PHOTO={photo}: {header.reason}")
+    return PHOTO_TYPES[header.kind]
+
+
+def _run(live: stack.Stack, photo: Path, content_type: str, given: argparse.Namespace) -> None:
+    operator = sign_in(live, "operator@example.com", groups=("operators",))
+    customer = sign_in(live, "customer@example.com")
+    operator.post(f"/v1/admin/accounts/{customer.account}/credits", {"amount": GRANTED})
+    print(f"Customer {customer.account} was granted {GRANTED} credits.")
+    source = customer.upload(photo, content_type)
+    print(f"Uploaded {photo} ({photo.stat().st_size:,} bytes).")
+    begun = time.monotonic()
+    wanted = {"source": source, "seconds": given.seconds, "motion": given.motion}
+    made = customer.post("/v1/tasks", {"kind": "image_to_video", "input": wanted}).json()
+    print(f"Ordered task {made['id']} for {made['credits']['amount']} credits:")
+    task = _watched(customer, made["id"], begun)
+    _show(customer, task)
+    if task["result"] is None:
+        raise LocalTrouble(f"{task['message']} {task['error']['reason']} ({task['error']['code']})")
+    clip = _downloaded(task)
+    print(f"\nMP4              {clip}")
+    print(f"API and console  {live.browser_url}")
+    print("The stack stays up; `make down` stops it.")
+
+
+def _watched(customer: Customer, task_id: str, begun: float) -> dict[str, Any]:
+    shown = 0
+    until = begun + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        task: dict[str, Any] = customer.get(f"/v1/tasks/{task_id}").json()
+        for step in task["timeline"][shown:]:
+            print(f"  {time.monotonic() - begun:5.1f} s  {step['state']:<10}  {step['reason']}")
+        shown = len(task["timeline"])
+        if task["done"]:
+            return task
+        time.sleep(ASK_SECONDS)
+    raise LocalTrouble(
+        f"Task {task_id} has not ended after {PATIENCE_SECONDS:.0f} s. It is not lost: the "
+        "sweeper ends it. `make logs` shows what the functions say."
+    )
+
+
+def _show(customer: Customer, task: dict[str, Any]) -> None:
+    print("\nTimeline")
+    for step in task["timeline"]:
+        print(f"  {step['at']}  {step['state']:<10}  attempt {step['attempt']}  {step['reason']}")
+    print("Ledger")
+    for entry in reversed(list(_entries(customer, task))):
+        print(f"  {entry['at']}  {entry['kind']:<8} {entry['amount']:>5}")
+    balance = customer.get("/v1/credits").json()
+    print("  " + ", ".join(f"{name} {amount}" for name, amount in balance.items()))
+    if task["result"]:
+        print("Checks")
+        for check in task["result"]["checks"]:
+            limit = f"  ({check['limit']})" if check["limit"] else ""
+            print(f"  {check['verdict']:<6} {check['name']:<22} {check['value']}{limit}")
+
+
+def _entries(customer: Customer, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Find the newest grant and what belongs to the task."""
+    granted = False
+    for entry in customer.get("/v1/credits/ledger").json()["entries"]:
+        if entry["task"] == task["id"]:
+            yield entry
+        elif entry["kind"] == "grant" and not granted:
+            granted = True
+            yield entry
+
+
+def _downloaded(task: dict[str, Any]) -> Path:
+    found = httpx.get(task["result"]["url"], trust_env=False, timeout=30).raise_for_status()
+    if hashlib.sha256(found.content).hexdigest() != task["result"]["sha256"]:
+        raise LocalTrouble("The downloaded clip is not the one that was verified.")
+    clip = TOOLS / "demo" / f"clip-{task['id']}.mp4"
+    clip.write_bytes(found.content)
+    return clip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""AWS in this process: moto, one table, bucket, queue and workflow, emptied for each run."""
+
+import copy
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from unittest.mock import patch
+
+import boto3
+from botocore.config import Config
+from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+from moto.s3.models import s3_backends
+from moto.sqs.models import sqs_backends
+from moto.stepfunctions.models import stepfunctions_backends
+
+from functions.adapters.dynamodb_keys import Item, plain
+from tests.contracts.conftest import TABLE, create_table
+from tests.simulation.faults import Breaker, Plan, Taped
+
+REGION = "us-east-1"
+BUCKET = "media"
+KINDS = ("image_to_video",)
+SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions")
+# The SDK must not hide a fault from our adapters.
+ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
+_ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": REGION,
+}
+_WORKFLOW = {
+    "name": "settle",
+    "definition": json.dumps({"StartAt": "end", "States": {"end": {"Type": "Succeed"}}}),
+    "roleArn": f"arn:aws:iam::{DEFAULT_ACCOUNT_ID}:role/settle",
+    "type": "EXPRESS",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A record of the table's stream: a task item with something for the relay to do."""
+
+    item: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message put into a queue."""
+
+    url: str
+    body: str
+    delay_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A workflow run."""
+
+    input: str
+
+
+Effect: TypeAlias = Image | Sent | Started
+
+
+class Cloud:
+    """What the deployment creates. `outbox` is what its calls led to, until it is taken."""
+
+    def __init__(self) -> None:
+        self.breaker = Breaker(self)
+        self.clients: dict[str, Any] = {
+            service: boto3.client(service, config=ONCE)  # type: ignore[call-overload]
+            for service in SERVICES
+        }
+        create_table(self.clients["dynamodb"])
+        self.clients["s3"].create_bucket(Bucket=BUCKET)
+        sqs = self.clients["sqs"]
+        self.queues = {kind: _queue(sqs, kind) for kind in KINDS}
+        self.graves = {kind: _queue(sqs, f"{kind}-dead") for kind in KINDS}
+        workflow = self.clients["stepfunctions"].create_state_machine(**_WORKFLOW)
+        self.workflow_arn = str(workflow["stateMachineArn"])
+        for client in self.clients.values():
+            self.breaker.attach(client)
+        self.outbox: list[Effect] = []
+
+    def settings(self) -> dict[str, str]:
+        """What the deployment tells its functions."""
+        return {
+            "TALLYREEL_TABLE": TABLE,
+            "TALLYREEL_BUCKET": BUCKET,
+            "TALLYREEL_QUEUE_URLS": json.dumps(self.queues),
+            "TALLYREEL_DLQ_URLS": json.dumps(self.graves),
+            "TALLYREEL_WORKFLOW_ARN": self.workflow_arn,
+        }
+
+    def reset(self, plan: Plan, base: Sequence[Taped] = (), *, taping: bool = False) -> None:
+        """Empty everything; the next run's calls are broken according to plan."""
+        _table().items.clear()
+        _files().clear()
+        for queue in sqs_backends[DEFAULT_ACCOUNT_ID][REGION].queues.values():
+            queue._messages.clear()  # noqa: SLF001 - purging takes a minute per queue
+        for machine in stepfunctions_backends[DEFAULT_ACCOUNT_ID][REGION].state_machines:
+            machine.executions.clear()
+        self.outbox.clear()
+        self.breaker.reset(plan, base, taping=taping)
+
+    def files(self) -> set[str]:
+        """Name what is in the bucket."""
+        return set(_files())
+
+    def items(self) -> list[Item]:
+        """Read the whole table."""
+        return [
+            plain(item.to_json()["Attributes"])
+            for items in _table().items.values()
+            for item in items.values()
+        ]
+
+    def made(self, operation: str, request: Mapping[str, Any]) -> tuple[Effect, ...]:
+        """Say what a call that was really made has led to."""
+        match operation:
+            case "SendMessage":
+                delay = int(request.get("DelaySeconds", 0))
+                return (Sent(request["QueueUrl"], request["MessageBody"], delay),)
+            case "StartExecution":
+                return (Started(request["input"]),)
+            case "UpdateItem":
+                return _image(request["Key"])
+            case "TransactWriteItems":
+                writes = [write for action in request["TransactItems"] for write in action.values()]
+                keys = [write.get("Key") or write["Item"] for write in writes]
+                return tuple(image for key in keys for image in _image(key))
+        return ()
+
+    def apply(self, effects: tuple[Effect, ...]) -> None:
+        """Let it be seen."""
+        self.outbox += effects
+
+    def snapshot(self) -> Any:
+        """Copy what AWS holds."""
+        return copy.deepcopy(_table().items), dict(_files().items())
+
+    def restore(self, held: Any) -> None:
+        """Go back to a copy, leaving the copy as it is."""
+        items, files = held
+        _table().items.clear()
+        _table().items.update(copy.deepcopy(items))
+        _files().clear()
+        for key, file in files.items():
+            _files()[key] = file
+
+
+def _image(key: Mapping[str, Mapping[str, str]]) -> tuple[Image, ...]:
+    """Do as the table's stream does, behind the relay's filter."""
+    pk, sk = key["pk"]["S"], key["sk"]["S"]
+    if not sk.startswith("TASK#"):
+        return ()
+    item = next(
+        item
+        for hash_key, items in _table().items.items()
+        if hash_key.value == pk
+        for range_key, item in items.items()
+        if range_key.value == sk
+    )
+    image = item.to_json()["Attributes"]
+    return (Image(image),) if "ob" in image else ()
+
+
+def _queue(client: Any, name: str) -> str:
+    return str(client.create_queue(QueueName=name)["QueueUrl"])
+
+
+def _table() -> Any:
+    return dynamodb_backends[DEFAULT_ACCOUNT_ID][REGION].tables[TABLE]
+
+
+def _files() -> Any:
+    return s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets[BUCKET].keys
+
+
+@contextmanager
+def cloud() -> Iterator[Cloud]:
+    """Be in it."""
+    names = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
+    cleared = {name: "" for name in names if name in os.environ}
+    with patch.dict(os.environ, _ENVIRONMENT | cleared), mock_aws():
+        for name in cleared:
+            del os.environ[name]
+        yield Cloud()

@@ -1,0 +1,285 @@
+"""Counts the AWS calls of a run and breaks the chosen ones, below botocore and above moto."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import BotoCoreError, EndpointConnectionError, ReadTimeoutError
+from moto.core.botocore_stubber import MockRawResponse
+from moto.core.models import botocore_stubber
+
+
+class ProcessDied(BaseException):
+    """The process that made the call is gone. No `except Exception` can survive that."""
+
+
+class Fault(StrEnum):
+    """What can go wrong with one call."""
+
+    DIED_BEFORE = "died before the call"
+    DIED_AFTER = "died after the call"
+    ANSWER_LOST = "made, its answer lost"
+    NEVER_ARRIVED = "sent, never arrived, no answer"
+    NO_CONNECTION = "no connection"
+    THROTTLED = "throttled"
+    CONFLICT = "in conflict with another write, once"
+    CONTENDED = "in conflict with other writes, at every try"
+    REPEATED = "made, its answer lost, repeated by the SDK"
+
+
+READS = frozenset({"GetItem", "Query", "Scan", "HeadObject", "GetObject", "ListObjectsV2"})
+CONFLICTING = frozenset({"TransactWriteItems", "UpdateItem", "PutItem"})
+_OF_READS = (Fault.DIED_BEFORE, Fault.NEVER_ARRIVED, Fault.NO_CONNECTION, Fault.THROTTLED)
+_CONFLICTS = frozenset({Fault.CONFLICT, Fault.CONTENDED})
+_OK = 200
+
+
+def faults_of(operation: str) -> tuple[Fault, ...]:
+    """Name the faults that make a difference for an operation."""
+    if operation in READS:  # made or not is the same here
+        return _OF_READS
+    if operation in CONFLICTING:
+        return tuple(Fault)
+    return tuple(fault for fault in Fault if fault not in _CONFLICTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One AWS call, as it was seen to pass."""
+
+    service: str
+    operation: str
+
+    def __str__(self) -> str:
+        return f"{self.service}.{self.operation}"
+
+
+Plan = Mapping[int, Fault]  # number of the call, from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Taped:
+    """What a call came to, or an observation; enough to play it again without AWS."""
+
+    what: str
+    seen: Any = None  # an observation
+    answer: tuple[int, dict[str, str], bytes] | None = None
+    error: BaseException | None = None
+    effects: tuple[Any, ...] = ()
+    before: Any = None  # what AWS held before a counted call
+
+
+class Effects(Protocol):
+    """What calls lead to outside of the process that makes them."""
+
+    def made(self, operation: str, request: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Say what a call that was really made has led to."""
+        ...
+
+    def apply(self, effects: tuple[Any, ...]) -> None:
+        """Let it be seen."""
+        ...
+
+    def snapshot(self) -> Any:
+        """Copy what AWS holds."""
+        ...
+
+    def restore(self, held: Any) -> None:
+        """Go back to a copy."""
+        ...
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Sits on the clients' `before-send` event. What it lets through is answered by moto.
+
+    `plan` breaks calls by number; `by_operation` breaks the next call of a kind, as a part of
+    a scenario and not of the search. Calls that are the same as in an earlier run are answered
+    from its tape, and the rest of the run starts from a copy of what AWS held there.
+    """
+
+    cloud: Effects
+    plan: Plan = field(default_factory=dict)
+    by_operation: dict[str, Fault] = field(default_factory=dict)
+    counting: bool = False
+    calls: list[Call] = field(default_factory=list)
+    hit: list[int] = field(default_factory=list)  # numbers of the calls that were broken
+    taping: bool = False  # whether later runs will start from this one
+    tape: list[Taped] = field(default_factory=list)
+    _replay: Sequence[Taped] = ()
+    _restore: Any = None
+    _contended: bytes = b""
+    _effects: tuple[Any, ...] = ()
+
+    def attach(self, client: Any) -> None:
+        """Take the place of moto's own hook."""
+        client.meta.events.unregister("before-send", botocore_stubber)
+        client.meta.events.register_first("before-send", self)
+
+    def reset(self, plan: Plan, base: Sequence[Taped], *, taping: bool) -> None:
+        """Start another run, like `base` up to the last planned fault that it has not met."""
+        self.plan, self.by_operation, self.taping = plan, {}, taping
+        self.calls, self.hit, self.tape = [], [], []
+        self.counting, self._contended = False, b""
+        self._replay, self._restore = (), None
+        if base:
+            places = [place for place, entry in enumerate(base) if entry.before is not None]
+            place = places[max(plan) - 1]
+            self._replay, self._restore = base[:place], base[place].before
+
+    def calm(self) -> None:
+        """Let the rivals of a contended write go."""
+        self._contended = b""
+
+    @property
+    def live(self) -> bool:
+        """Whether the run has left its base's tape."""
+        return self._restore is None
+
+    def observe(self, look: Callable[[], Any]) -> Any:
+        """Look at AWS from outside; nobody counts that."""
+        if self._replaying():
+            entry = self._replay[len(self.tape)]
+            assert entry.what == "observation"
+            self.tape.append(entry)
+            return entry.seen
+        seen = look()
+        self.tape.append(Taped("observation", seen=seen))
+        return seen
+
+    def __call__(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
+        service, operation = event_name.split(".")[1:]
+        fault = self._next(service, operation, request)
+        if self._replaying():
+            return self._replayed(operation, str(request.url))
+        before = self.cloud.snapshot() if self.taping and self.counting else None
+        self._effects = ()
+        answer, error = None, None
+        try:
+            answer = self._outcome(fault, event_name, operation, request)
+        except (ProcessDied, BotoCoreError) as raised:
+            error = raised
+        kept = (answer.status_code, dict(answer.headers), answer.raw.getvalue()) if answer else None
+        entry = Taped(operation, answer=kept, error=error, effects=self._effects, before=before)
+        self.tape.append(entry)
+        self.cloud.apply(self._effects)
+        if error is not None:
+            raise error
+        assert answer is not None
+        return answer
+
+    def _replaying(self) -> bool:
+        if len(self.tape) < len(self._replay):
+            return True
+        if self._restore is not None:
+            self.cloud.restore(self._restore)
+            self._restore = None
+        return False
+
+    def _replayed(self, operation: str, url: str) -> AWSResponse:
+        entry = self._replay[len(self.tape)]
+        assert entry.what == operation, f"{operation} where {entry.what} was before"
+        self.tape.append(entry)
+        self.cloud.apply(entry.effects)
+        if entry.error is not None:
+            raise entry.error
+        assert entry.answer is not None
+        status, headers, body = entry.answer
+        return AWSResponse(url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+
+    def _next(self, service: str, operation: str, request: Any) -> Fault | None:
+        if not self.counting:
+            return None
+        self.calls.append(Call(service=service, operation=operation))
+        number = len(self.calls)
+        if self._contended:
+            if operation == "TransactWriteItems" and _written(request) == self._contended:
+                return Fault.CONTENDED
+            self._contended = b""
+        fault = self.plan.get(number)
+        if fault is not None:
+            self.hit.append(number)
+            return fault
+        return self.by_operation.pop(operation, None)
+
+    def _outcome(
+        self, fault: Fault | None, event_name: str, operation: str, request: Any
+    ) -> AWSResponse:
+        url = str(request.url)
+        match fault:
+            case Fault.DIED_BEFORE:
+                raise ProcessDied
+            case Fault.NEVER_ARRIVED:
+                raise ReadTimeoutError(endpoint_url=url)
+            case Fault.NO_CONNECTION:
+                raise EndpointConnectionError(endpoint_url=url)
+            case Fault.THROTTLED:
+                return _throttled(url, event_name)
+            case Fault.CONFLICT | Fault.CONTENDED:
+                if fault is Fault.CONTENDED and operation == "TransactWriteItems":
+                    self._contended = _written(request)
+                return _conflict(url, operation, request)
+        answer = self._make(event_name, operation, request)
+        match fault:
+            case Fault.DIED_AFTER:
+                raise ProcessDied
+            case Fault.ANSWER_LOST:
+                raise ReadTimeoutError(endpoint_url=url)
+            case Fault.REPEATED:
+                if operation == "TransactWriteItems" and answer.status_code == _OK:
+                    return answer  # its client token: DynamoDB answers again without effect
+                return self._make(event_name, operation, request)
+        return answer
+
+    def _make(self, event_name: str, operation: str, request: Any) -> AWSResponse:
+        if hasattr(request.body, "seek"):
+            request.body.seek(0)
+        answer = botocore_stubber(event_name, request)
+        assert answer is not None, f"moto does not know {event_name} {request.url}"
+        if answer.status_code == _OK and operation not in READS:
+            self._effects += self.cloud.made(operation, _json(request))
+        return answer
+
+
+def _json(request: Any) -> Mapping[str, Any]:
+    body = request.body
+    if isinstance(body, bytes | str) and body[:1] in (b"{", "{"):
+        parsed: Mapping[str, Any] = json.loads(body)
+        return parsed
+    return {}
+
+
+def _written(request: Any) -> bytes:
+    return json.dumps(_json(request).get("TransactItems"), sort_keys=True).encode()
+
+
+def _answer(url: str, status: int, body: bytes, content_type: str) -> AWSResponse:
+    headers = {"content-type": content_type, "x-amzn-requestid": "made-up"}
+    return AWSResponse(url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+
+
+def _refusal(url: str, code: str, **more: Any) -> AWSResponse:
+    body = json.dumps({"__type": f"com.amazonaws#{code}", "message": code} | more).encode()
+    return _answer(url, 400, body, "application/x-amz-json-1.0")
+
+
+def _throttled(url: str, event_name: str) -> AWSResponse:
+    if ".s3." in event_name:
+        body = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
+        return _answer(url, 503, body, "application/xml")
+    return _refusal(url, "ThrottlingException")
+
+
+def _conflict(url: str, operation: str, request: Any) -> AWSResponse:
+    if operation != "TransactWriteItems":
+        return _refusal(url, "TransactionConflictException")
+    actions = _json(request)["TransactItems"]
+    first = next(place for place, action in enumerate(actions) if "Update" in action)
+    reasons = [
+        {"Code": "TransactionConflict" if place == first else "None"}
+        for place in range(len(actions))
+    ]
+    return _refusal(url, "TransactionCanceledException", CancellationReasons=reasons)

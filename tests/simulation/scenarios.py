@@ -1,0 +1,137 @@
+"""Lives of a task, each a script. The search breaks every one of their AWS calls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from functions.domain.states import TaskState
+from tests.simulation.actors import BLACK, BROKEN, CUT_OFF
+from tests.simulation.cloud import Cloud
+from tests.simulation.faults import Fault
+from tests.simulation.story import Story
+from tests.simulation.town import Town, TownPorts
+
+DELIVERED = frozenset({TaskState.DELIVERED})
+CANCELED = frozenset({TaskState.CANCELED})
+
+
+def happy(story: Story) -> None:
+    story.want(story.order)
+
+
+def relay_off(story: Story) -> None:
+    story.town.habits.relay = False
+    story.want(story.order)
+
+
+def everything_twice(story: Story) -> None:
+    story.town.habits.deliveries = 2
+    story.want(story.order)
+
+
+def retry(story: Story) -> None:
+    story.town.ports.renderer.script = [BROKEN]
+    story.want(story.order)
+
+
+def refused(story: Story) -> None:
+    story.town.ports.renderer.always = CUT_OFF
+    story.want(story.order)
+
+
+def rejected_once(story: Story) -> None:
+    story.town.ports.inspector.script = [BLACK]
+    story.want(story.order)
+
+
+def repacked(story: Story) -> None:
+    story.town.ports.inspector.mends = True
+    story.want(story.order)
+
+
+def cancel_queued(story: Story) -> None:
+    story.want(story.order, story.cancel)
+
+
+def cancel_during_render(story: Story) -> None:
+    story.town.ports.renderer.meanwhile = [lambda: story.want(story.cancel)]
+    story.want(story.order)
+
+
+def dead(story: Story) -> None:
+    story.town.ports.renderer.always = BROKEN
+    story.want(story.order)
+
+
+def redriven(story: Story) -> None:
+    dead(story)
+    story.recover()
+    story.town.ports.renderer.always = None
+    story.want(story.redrive)
+
+
+def worker_lost_after_upload(story: Story) -> None:
+    story.town.cloud.breaker.by_operation["PutObject"] = Fault.DIED_AFTER
+    story.want(story.order)
+
+
+def worker_lost_before_upload(story: Story) -> None:
+    story.town.cloud.breaker.by_operation["PutObject"] = Fault.DIED_BEFORE
+    story.want(story.order)
+
+
+def no_worker(story: Story) -> None:
+    story.town.habits.workers = False
+    story.want(story.order)
+
+
+def workflow_lost(story: Story) -> None:
+    story.town.habits.runs_lost = 2
+    story.want(story.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A script and how it may end, whatever one or two faults do to it."""
+
+    script: Callable[[Story], None]
+    ends: frozenset[TaskState]
+    main: bool = False  # searched in pairs too
+
+    @property
+    def name(self) -> str:
+        """Name it as the tests do."""
+        return self.script.__name__
+
+
+SCENARIOS = (
+    Scenario(happy, DELIVERED, main=True),
+    Scenario(retry, DELIVERED, main=True),
+    Scenario(cancel_during_render, CANCELED | DELIVERED, main=True),
+    Scenario(redriven, DELIVERED),
+    Scenario(relay_off, DELIVERED),
+    Scenario(everything_twice, DELIVERED),
+    Scenario(refused, frozenset({TaskState.FAILED})),
+    Scenario(rejected_once, DELIVERED),
+    Scenario(repacked, DELIVERED),
+    Scenario(cancel_queued, CANCELED | DELIVERED),
+    Scenario(dead, frozenset({TaskState.DEAD})),
+    Scenario(worker_lost_after_upload, DELIVERED),
+    Scenario(worker_lost_before_upload, DELIVERED),
+    Scenario(no_worker, frozenset({TaskState.FAILED})),
+    Scenario(workflow_lost, DELIVERED),
+)
+
+
+def town(cloud: Cloud, workdir: Path) -> Town:
+    """Open a town in an empty cloud."""
+    return Town(cloud=cloud, ports=TownPorts(cloud), workdir=workdir)
+
+
+def play(scenario: Scenario, story: Story) -> list[str]:
+    """Live one life to its very end, and say what is wrong then."""
+    story.begin()
+    scenario.script(story)
+    story.recover()
+    story.settle_down()
+    return story.wrongs(scenario.ends)

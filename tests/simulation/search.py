@@ -1,0 +1,173 @@
+"""Breaks every AWS call of a scenario in every way, and then every call of what follows."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from functions.adapters.dynamodb_items import balance_of, entry_of, task_of
+from functions.adapters.dynamodb_keys import BALANCE_SK, Item, entry_sk, lock_sk, moment, task_sk
+from functions.domain.audit import Books, Lock
+from tests.simulation.cloud import Cloud
+from tests.simulation.faults import Fault, Plan, Taped, faults_of
+from tests.simulation.invariants import violations
+from tests.simulation.scenarios import Scenario, play, town
+from tests.simulation.story import ACCOUNT, Story, plan_text
+
+# What no stage acts on: equal futures must not look different because of it.
+_DEAF = frozenset({"v", "created_at", "history", "code", "reason", "ttl", "at", "keep_until"})
+_MOMENTS = frozenset({"due_at", "not_before", "queued_at"})
+_NAMES = re.compile(r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|[0-9a-f]{16})\b")
+
+
+class Merged(BaseException):
+    """This run has come to where an earlier one has been."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What a search did. `wrongs` is empty, or somebody has to read it."""
+
+    calls: int = 0  # of the undisturbed run
+    runs: int = 0
+    merged: int = 0
+    wrongs: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Search:
+    """All runs of one scenario with up to `depth` faults.
+
+    The stages keep nothing between processes, so a run that comes to a state in which another
+    run with as many faults left has been will go on like that one, and is left there.
+    """
+
+    cloud: Cloud
+    scenario: Scenario
+    workdir: Path
+    depth: int
+    progress: Callable[[Figures, float], None] = lambda _figures, _share: None
+    figures: Figures = field(default_factory=Figures)
+    _seen: set[tuple[int, str]] = field(default_factory=set)
+
+    def run(self) -> Figures:
+        """Search."""
+        self._explore({}, (), 0.0, 1.0)
+        return self.figures
+
+    def _explore(self, plan: Plan, base: Sequence[Taped], share: float, width: float) -> None:
+        left = self.depth - len(plan)
+        tape = self._lived(plan, base, left)
+        calls = self.cloud.breaker.calls
+        if not plan:
+            self.figures.calls = len(calls)
+        if not left:
+            return
+        first = max(plan, default=0) + 1
+        places = [
+            (number, fault)
+            for number in range(first, len(calls) + 1)
+            for fault in faults_of(calls[number - 1].operation)
+        ]
+        for count, (number, fault) in enumerate(places):
+            start = share + width * count / len(places)
+            self._explore({**plan, number: fault}, tape, start, width / len(places))
+            self.progress(self.figures, start)
+
+    def _lived(self, plan: Plan, base: Sequence[Taped], left: int) -> Sequence[Taped]:
+        breaker = self.cloud.breaker
+        self.cloud.reset(plan, base, taping=left > 0)
+        story = Story(town=town(self.cloud, self.workdir))
+        story.town.boundary = lambda: self._arrived(story, left)
+        self.figures.runs += 1
+        wrongs: list[str] = []
+        try:
+            wrongs = play(self.scenario, story)
+        except Merged:
+            self.figures.merged += 1
+        except AssertionError as error:
+            wrongs = [str(error)]
+        if set(breaker.hit) != set(plan):
+            wrongs.append("a planned fault was not met")
+        if wrongs:
+            told = [self.scenario.name, plan_text(plan, story), *wrongs, "after:", *story.town.log]
+            self.figures.wrongs.append("\n  ".join(told))
+        return breaker.tape
+
+    def _arrived(self, story: Story, left: int) -> None:
+        if not self.cloud.breaker.live:
+            return
+        items = self.cloud.items()
+        state = (left, state_text(story, items))
+        if state in self._seen:
+            raise Merged
+        self._seen.add(state)
+        wrongs = violations(books_of(items, ACCOUNT), self.cloud.files(), ended=False)
+        assert not wrongs, "\n  ".join(wrongs)
+
+
+def books_of(items: Sequence[Item], account: str) -> Books:
+    """Read an account from the whole table."""
+    balance: Item = next((item for item in items if item["sk"] == BALANCE_SK), {})
+    return Books(
+        account=account,
+        balance=balance_of(balance),
+        entries=tuple(entry_of(item) for item in _below(items, entry_sk(""))),
+        tasks=tuple(task_of(item) for item in _below(items, task_sk(""))),
+        locks=tuple(
+            Lock(kind=kind, resource=resource, task=item["task"])
+            for item in _below(items, lock_sk("", "").removesuffix("#"))
+            for kind, resource in [str(item["sk"]).split("#", 2)[1:]]
+        ),
+    )
+
+
+def _below(items: Sequence[Item], prefix: str) -> list[Item]:
+    return [item for item in items if item["sk"].startswith(prefix)]
+
+
+def state_text(story: Story, items: Sequence[Item]) -> str:
+    """Write down all that the future depends on, with names and times made relative."""
+    machine, ports = story.town, story.town.ports
+    now = ports.clock.now()
+    claims = sum(" rendering " in f" {line}" for item in items for line in item.get("history", ()))
+    state = [
+        story.state(),
+        [_heard(item, now) for item in sorted(items, key=lambda item: str(item["sk"]))],
+        [_record(record, now) for record in machine.records],
+        [
+            [message.ticket.attempt, _seconds(message.visible_at, now), message.receives]
+            for message in machine.messages
+        ],
+        [[run.attempt, run.finding and run.finding["output"]] for run in machine.runs],
+        [machine.habits.runs_lost, ports.renderer.calls - claims],
+        [len(ports.renderer.script), str(ports.renderer.always), len(ports.renderer.meanwhile)],
+        [len(ports.inspector.script), sorted(machine.cloud.breaker.by_operation)],
+        sorted(machine.cloud.files()),
+    ]
+    names: dict[str, str] = {}
+    text = json.dumps(state, default=str)
+    return _NAMES.sub(lambda found: names.setdefault(found[0], f"<{len(names)}>"), text)
+
+
+def _heard(item: Item, now: datetime) -> list[Any]:
+    if item["sk"].startswith(("REPORT#", "LATE#")):
+        return [item["sk"]]
+    told = {name: value for name, value in item.items() if name not in _DEAF | {"out", "pk"}}
+    for name in _MOMENTS & told.keys():
+        told[name] = _seconds(moment(told[name]), now)
+    states = [line.split(" ")[0::2][:2] for line in item.get("history", ())]
+    return [sorted(told.items()), states]
+
+
+def _record(record: Any, now: datetime) -> list[Any]:
+    task = record.task
+    early = task.not_before and _seconds(task.not_before, now)
+    return [task.effect, task.attempt, task.lease, early, record.deliveries, record.tries]
+
+
+def _seconds(at: datetime, now: datetime) -> float:
+    return (at - now).total_seconds()

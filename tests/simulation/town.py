@@ -1,0 +1,298 @@
+"""The deployed product in simulated time: real stages on real adapters, each in its own process."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from functions.adapters.dynamodb_audit import DynamoAuditStore
+from functions.adapters.dynamodb_items import task_of
+from functions.adapters.dynamodb_keys import Item
+from functions.adapters.dynamodb_store import DynamoTaskStore
+from functions.adapters.s3_media import S3MediaStore
+from functions.adapters.sqs_queue import SqsQueue
+from functions.adapters.workflow import SettleWorkflow
+from functions.bootstrap import AwsPorts, Settings, task_from_image
+from functions.domain.errors import TallyreelError
+from functions.domain.ports import Heartbeat, Metrics, Rules, TaskRef, Ticket
+from functions.domain.tasks import Task
+from functions.entrypoints.findings import finding_json, finding_of
+from functions.pipeline.relay import relay
+from functions.pipeline.render import render
+from functions.pipeline.settle import settle
+from functions.pipeline.sweep import sweep
+from functions.pipeline.verify import verify
+from tests.contracts.conftest import TABLE
+from tests.doubles.world import CountingMetrics, FixedClock, SeededIds
+from tests.simulation.actors import ScriptedInspector, ScriptedRenderer
+from tests.simulation.cloud import BUCKET, Cloud, Image, Sent, Started
+from tests.simulation.faults import ProcessDied
+
+T = TypeVar("T")
+
+RECEIVES_MAX = 5  # as the queue's redrive policy
+VISIBILITY = timedelta(minutes=30)  # six times the function's timeout
+RELAY_TRIES = 3
+SWEEP_SECONDS = 50
+
+
+@contextmanager
+def one_beat(beat: Callable[[], bool], _seconds: float) -> Iterator[None]:
+    """Provide `Heartbeat`: one beat while rendering. Trouble waits for the next, as in a thread."""
+    try:
+        beat()
+    except TallyreelError:
+        pass
+    yield
+
+
+class SteadyIds(SeededIds):
+    """Provides `Ids` whose names are random and whose delays are not."""
+
+    def jitter(self) -> float:
+        return 0.5
+
+
+class TownPorts(AwsPorts):
+    """The composition root, with time, chance and the makers of files under control."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        super().__init__(Settings(environment=cloud.settings()))
+        self._cloud = cloud
+        self.at = FixedClock()
+        self.renderer = ScriptedRenderer()
+        self.inspector = ScriptedInspector()
+        self.clock = self.at
+        self.ids = SteadyIds(chance=random.Random(7))
+        self.rules = Rules(shards=1)
+        self.providers = {"motion": self.renderer.provider()}
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        return CountingMetrics()
+
+    @property
+    def heartbeat(self) -> Heartbeat:
+        return one_beat
+
+    @cached_property
+    def store(self) -> DynamoTaskStore:
+        return DynamoTaskStore(
+            self._cloud.clients["dynamodb"],
+            TABLE,
+            shards=self.rules.shards,
+            open_max=self.rules.open_max,
+            pause=lambda _seconds: None,
+        )
+
+    @cached_property
+    def auditing(self) -> DynamoAuditStore:
+        return DynamoAuditStore(self._cloud.clients["dynamodb"], TABLE)
+
+    @cached_property
+    def media(self) -> S3MediaStore:
+        return S3MediaStore(self._cloud.clients["s3"], BUCKET)
+
+    @cached_property
+    def queue(self) -> SqsQueue:
+        return SqsQueue(self._cloud.clients["sqs"], self._cloud.queues, self._cloud.graves)
+
+    @cached_property
+    def workflow(self) -> SettleWorkflow:
+        return SettleWorkflow(self._cloud.clients["stepfunctions"], self._cloud.workflow_arn)
+
+
+@dataclass(slots=True)
+class Record:
+    """A stream record that waits for the relay."""
+
+    task: Task
+    deliveries: int
+    tries: int = RELAY_TRIES
+
+
+@dataclass(slots=True)
+class Message:
+    """A ticket on its way."""
+
+    ticket: Ticket
+    visible_at: datetime
+    receives: int = 0
+
+
+@dataclass(slots=True)
+class Run:
+    """A workflow between its steps."""
+
+    ref: TaskRef
+    attempt: int
+    finding: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Habits:
+    """How the machinery behaves in a scenario, faults apart."""
+
+    relay: bool = True
+    deliveries: int = 1  # of each record, message and workflow run
+    workers: bool = True  # whether anybody takes messages
+    runs_lost: int = 0  # workflow runs that vanish
+
+
+@dataclass(slots=True)
+class Town:
+    """One run: the machinery, what is on its way, and what was done."""
+
+    cloud: Cloud
+    ports: TownPorts
+    workdir: Path
+    boundary: Callable[[], None] = lambda: None  # called whenever no process runs
+    habits: Habits = field(default_factory=Habits)
+    records: list[Record] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    graves: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    _depth: int = 0
+
+    def process(self, name: str, work: Callable[[], T]) -> T | None:
+        """Run one process; None if it died, or ended in trouble that was to be expected."""
+        self._depth += 1
+        done: T | None = None
+        try:
+            done = work()
+        except ProcessDied:
+            self.log.append(f"{name} died")
+        except TallyreelError as error:
+            self.log.append(f"{name} ended in {type(error).__name__}")
+        else:
+            self.log.append(f"{name}: {done!s:.200}")
+        finally:
+            self._depth -= 1
+        self._collect()
+        return done
+
+    def rest(self) -> None:
+        """Note that no process runs; whatever is known of the run is in its fields now."""
+        if not self._depth:
+            self.cloud.breaker.calm()
+            self.boundary()
+
+    def pump(self) -> None:
+        """Let everything happen that happens without time passing, one process after another."""
+        while self._step():
+            self.rest()
+
+    def sweep(self) -> None:
+        """Run the sweeper once, then what follows from it."""
+        until = self.ports.clock.now() + timedelta(seconds=SWEEP_SECONDS)
+        self.process("sweep", lambda: dict(sweep(self.ports, until)))
+        self.rest()
+        self.pump()
+
+    def wait(self) -> None:
+        """Let time pass until something is due."""
+        now = self.ports.clock.now()
+        moments = [message.visible_at for message in self.messages if self.habits.workers]
+        moments += [task.due_at for task in self.tasks() if task.due_at and not task.state.done]
+        later = [moment for moment in moments if moment > now]
+        self.ports.at.at = min(later, default=now + timedelta(minutes=1)) + timedelta(seconds=1)
+
+    def items(self) -> list[Item]:
+        """Read the whole table, without being seen."""
+        found: list[Item] = self.cloud.breaker.observe(self.cloud.items)
+        return found
+
+    def tasks(self) -> list[Task]:
+        """Read every task."""
+        return [task_of(item) for item in self.items() if item["sk"].startswith("TASK#")]
+
+    def _collect(self) -> None:
+        """Take over what was sent, in the order in which it was."""
+        habits = self.habits
+        for effect in self.cloud.outbox:
+            match effect:
+                case Image():
+                    task = task_from_image(effect.item)
+                    if habits.relay:
+                        self.records.append(Record(task=task, deliveries=habits.deliveries))
+                case Sent():
+                    self._send(effect)
+                case Started():
+                    self._start(effect)
+        self.cloud.outbox.clear()
+
+    def _send(self, sent: Sent) -> None:
+        body = json.loads(sent.body)
+        if sent.url in self.cloud.graves.values():
+            self.graves.append(body["id"])
+            return
+        at = self.ports.clock.now() + timedelta(seconds=sent.delay_seconds)
+        for _ in range(self.habits.deliveries):
+            self.messages.append(Message(ticket=Ticket(**body), visible_at=at))
+
+    def _start(self, started: Started) -> None:
+        if self.habits.runs_lost:
+            self.habits.runs_lost -= 1
+            return
+        run = json.loads(started.input)
+        ref = TaskRef(account=run["account"], id=run["id"])
+        for _ in range(self.habits.deliveries):
+            self.runs.append(Run(ref=ref, attempt=run["attempt"]))
+
+    def _step(self) -> bool:
+        """Run the next process that has something to do."""
+        if self.records:
+            self._relay(self.records[0])
+            return True
+        now = self.ports.clock.now()
+        ready = [message for message in self.messages if message.visible_at <= now]
+        if ready and self.habits.workers:
+            self._render(ready[0])
+            return True
+        if self.runs:
+            self._verify_or_settle(self.runs[0])
+            return True
+        return False
+
+    def _relay(self, record: Record) -> None:
+        """A record comes again until it is done, a few times; then it is lost."""
+        done = self.process("relay", lambda: (relay(self.ports, record.task), record.task.state))
+        if done:
+            record.deliveries -= 1
+        else:
+            record.tries -= 1
+        if not record.deliveries or not record.tries:
+            self.records.remove(record)
+
+    def _render(self, message: Message) -> None:
+        """A message that was not worked off comes again, then goes to the dead letters."""
+        message.receives += 1
+        message.visible_at = self.ports.clock.now() + VISIBILITY
+        done = self.process("render", lambda: render(self.ports, message.ticket, self.workdir))
+        if done is not None:
+            self.messages.remove(message)
+        elif message.receives >= RECEIVES_MAX:
+            self.messages.remove(message)
+            self.graves.append(message.ticket.id)
+
+    def _verify_or_settle(self, run: Run) -> None:
+        """Two functions, each a process; nothing but the sweeper tries them again."""
+        self.runs.remove(run)
+        if run.finding is not None:
+            finding = finding_of(run.finding)
+            self.process("settle", lambda: settle(self.ports, run.ref, run.attempt, finding))
+            return
+
+        def inspected() -> dict[str, Any]:
+            found = verify(self.ports, run.ref, run.attempt, self.workdir)
+            return {"finding": finding_json(found) if found else None}
+
+        done = self.process("verify", inspected)
+        if done and done["finding"]:
+            self.runs.insert(0, Run(ref=run.ref, attempt=run.attempt, finding=done["finding"]))
