@@ -1,6 +1,6 @@
 """Time and memory of the inspection, against a bare decode of the same file in the same run.
 
-    python -m bench.inspect            720p and 1080p, 10 s and 60 s
+python -m bench.inspect            720p and 1080p, 10 s and 60 s
 """
 
 import resource
@@ -49,13 +49,22 @@ def ratios(name: str, path: Path, seconds: int) -> None:
     bare = best["bare"]
     print(
         f"{name:24} bare decode {bare * 1e3:7.0f} ms"
-        + "".join(f"   {k} {v * 1e3:7.0f} ms = {v / bare:.2f}x" for k, v in best.items() if k != "bare"),
+        + "".join(
+            f"   {k} {v * 1e3:7.0f} ms = {v / bare:.2f}x" for k, v in best.items() if k != "bare"
+        ),
         flush=True,
     )
 
 
 def peak_megabytes(path: Path, seconds: int) -> float:
-    command = [sys.executable, "-m", "functions.media.inspect", str(path), "--seconds", str(seconds)]
+    command = [
+        sys.executable,
+        "-m",
+        "functions.media.inspect",
+        str(path),
+        "--seconds",
+        str(seconds),
+    ]
     subprocess.run(command, check=False, capture_output=True)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
@@ -63,7 +72,9 @@ def peak_megabytes(path: Path, seconds: int) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, (width, height, seconds, look) in FILMS.items():
-            path = film(Path(folder) / f"{name.replace(' ', '-')}.mp4", width, height, seconds, look)
+            path = film(
+                Path(folder) / f"{name.replace(' ', '-')}.mp4", width, height, seconds, look
+            )
             ratios(name, path, seconds)
             if (height, seconds) == (1080, 10):
                 print(f"{'':24} peak memory {peak_megabytes(path, seconds):.0f} MB", flush=True)
@@ -71,7 +82,11 @@ def main() -> None:
             times = []
             for _ in range(ROUNDS):
                 verdict: list[object] = []
-                times.append(seconds_of(lambda: verdict.append(inspect_sandboxed(path, Expected(seconds=10)))))  # noqa: B023
+                times.append(
+                    seconds_of(
+                        lambda: verdict.append(inspect_sandboxed(path, Expected(seconds=10)))
+                    )
+                )  # noqa: B023
             found = verdict[0]
             code = found.code if isinstance(found, Verdict) else found
             print(f"early: {name:20} {min(times) * 1e3:6.1f} ms   {code}")

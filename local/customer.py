@@ -13,6 +13,17 @@ from local.stack import Stack
 from local.trouble import LocalTrouble
 
 
+class RefusedByApi(LocalTrouble):
+    """A problem as the API answered it."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.code: str = problem.get("code", str(status))
+        self.problem = problem
+        said = problem.get("detail") or problem.get("message")
+        faults = "".join(f" {e['pointer']}: {e['detail']}" for e in problem.get("errors") or [])
+        super().__init__(f"{said}{faults} ({self.code})")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
     """A signed-in user. `account` is the partition of everything it has."""
@@ -41,10 +52,7 @@ class Customer:
     @staticmethod
     def _checked(answer: httpx.Response) -> httpx.Response:
         if answer.is_error:
-            problem = answer.json()
-            said = problem.get("detail") or problem.get("message")
-            faults = "".join(f" {e['pointer']}: {e['detail']}" for e in problem.get("errors", []))
-            raise LocalTrouble(f"{said}{faults} ({problem.get('code', answer.status_code)})")
+            raise RefusedByApi(answer.status_code, answer.json())
         return answer
 
 

@@ -13,7 +13,7 @@ import httpx
 from functions.domain.outcomes import Refused
 from functions.media.photo_header import HEAD_BYTES, PHOTO_TYPES, sniff_photo
 from local import stack
-from local.customer import Customer, sign_in
+from local.customer import Customer, RefusedByApi, sign_in
 from local.instance import TOOLS, Instance
 from local.picture import draw_picture
 from local.trouble import LocalTrouble
@@ -71,9 +71,7 @@ def _run(live: stack.Stack, photo: Path, content_type: str, given: argparse.Name
     print(f"Uploaded {photo} ({photo.stat().st_size:,} bytes).")
     begun = time.monotonic()
     wanted = {"source": source, "seconds": given.seconds, "motion": given.motion}
-    made = customer.post("/v1/tasks", {"kind": "image_to_video", "input": wanted}).json()
-    print(f"Ordered task {made['id']} for {made['credits']['amount']} credits:")
-    task = _watched(customer, made["id"], begun)
+    task = _watched(customer, _ordered(customer, wanted), begun)
     _show(customer, task)
     if task["result"] is None:
         raise LocalTrouble(f"{task['message']} {task['error']['reason']} ({task['error']['code']})")
@@ -81,6 +79,20 @@ def _run(live: stack.Stack, photo: Path, content_type: str, given: argparse.Name
     print(f"\nMP4              {clip}")
     print(f"API and console  {live.browser_url}")
     print("The stack stays up; `make down` stops it.")
+
+
+def _ordered(customer: Customer, wanted: dict[str, Any]) -> str:
+    """Order, or find the task that an earlier run left in progress on the same photo."""
+    try:
+        made = customer.post("/v1/tasks", {"kind": "image_to_video", "input": wanted}).json()
+    except RefusedByApi as refusal:
+        if refusal.code != "resource-busy":
+            raise
+        running = str(refusal.problem["task"]).rpartition("/")[2]
+        print(f"This photo is being worked on already; following task {running}:")
+        return running
+    print(f"Ordered task {made['id']} for {made['credits']['amount']} credits:")
+    return str(made["id"])
 
 
 def _watched(customer: Customer, task_id: str, begun: float) -> dict[str, Any]:

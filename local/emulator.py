@@ -70,7 +70,7 @@ def stop(instance: Instance) -> bool:
     if known and found:
         _end_group(known.pid)
     elif known and known.pid in _children:
-        _children.pop(known.pid).wait()
+        _children.pop(known.pid).wait(STOP_SECONDS)
     instance.forget()
     rmtree(instance.scratch, ignore_errors=True)
     return found
@@ -95,7 +95,7 @@ def _end_group(group: int) -> None:
 def _is_ours(emulator: Emulator) -> bool:
     """Whether the remembered process still is the emulator, not a later one of that number."""
     told = subprocess.run(
-        ["ps", "-o", "command=", "-p", str(emulator.pid)],
+        ["ps", "-ww", "-o", "command=", "-p", str(emulator.pid)],  # the whole line
         capture_output=True,
         text=True,
         check=False,

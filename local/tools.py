@@ -1,11 +1,14 @@
 """What the local stack is made with: Node, the CDK CLI, the emulator. Installed when missing."""
 
+import fcntl
 import hashlib
 import importlib.util
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from local.instance import ROOT, TOOLS
@@ -37,13 +40,14 @@ def cdk() -> list[str]:
     program = [node(), str(CDK)]
     wanted = _stamp_of(ROOT / "package-lock.json")
     stamp = ROOT / "node_modules" / ".tallyreel"
-    if not _is(stamp, wanted):
-        npm = shutil.which("npm")
-        if npm is None:
-            raise LocalTrouble("npm is missing: install it beside Node (it brings the CDK CLI).")
-        quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"]
-        _run("install the CDK CLI", [npm, "ci", *quiet])
-        stamp.write_text(wanted, "utf-8")
+    with _alone("cdk"):
+        if not _is(stamp, wanted):
+            npm = shutil.which("npm")
+            if npm is None:
+                raise LocalTrouble("npm is missing: install it beside Node, for the CDK CLI.")
+            quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"]
+            _run("install the CDK CLI", [npm, "ci", *quiet])
+            stamp.write_text(wanted, "utf-8")
     return program
 
 
@@ -53,14 +57,23 @@ def emulator_python() -> Path:
     home = TOOLS / "emulator"
     python, stamp = home / "bin" / "python", home / ".tallyreel"
     wanted = _stamp_of(requirements) + sys.version
-    if not _is(stamp, wanted):
-        shutil.rmtree(home, ignore_errors=True)
-        TOOLS.mkdir(exist_ok=True)
-        make, install = _installer(home, python)
-        _run("make the emulator's environment", make)
-        _run("install the emulator", [*install, "--require-hashes", "-r", requirements])
-        stamp.write_text(wanted, "utf-8")
+    with _alone("emulator"):
+        if not _is(stamp, wanted):
+            shutil.rmtree(home, ignore_errors=True)
+            make, install = _installer(home, python)
+            _run("make the emulator's environment", make)
+            _run("install the emulator", [*install, "--require-hashes", "-r", requirements])
+            stamp.write_text(wanted, "utf-8")
     return python
+
+
+@contextmanager
+def _alone(what: str) -> Iterator[None]:
+    """Let one process at a time install a tool; the others then find it done."""
+    TOOLS.mkdir(exist_ok=True)
+    with (TOOLS / f"{what}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _installer(home: Path, python: Path) -> tuple[list[str | Path], list[str | Path]]:

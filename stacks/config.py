@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 LOG_RETENTION_DAYS = (1, 7, 14, 30, 90, 365)  # some of what CloudWatch Logs knows
+CONCURRENCY = (2, 1000)  # what SQS lets a reader be bounded to
 BOOLEANS = {"true": True, "false": False}
 
 
@@ -32,6 +33,8 @@ class Config:
     def __post_init__(self) -> None:
         if bool(self.jwt_issuer) != bool(self.jwt_audience):
             raise ValueError("set jwt_issuer and jwt_audience together, or neither")
+        if not CONCURRENCY[0] <= self.render_concurrency_max <= CONCURRENCY[1]:
+            raise ValueError(f"render_concurrency_max: from {CONCURRENCY[0]} to {CONCURRENCY[1]}")
         if self.log_retention_days not in LOG_RETENTION_DAYS:
             raise ValueError(f"log_retention_days: one of {LOG_RETENTION_DAYS}")
 

@@ -1,19 +1,16 @@
 """Downloads from strangers: streamed to disk, bounded in size and time, counted and hashed."""
 
 import hashlib
-import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
 import httpcore
-import httpx
 
 from functions.adapters.guard import (
     GuardedNetwork,
@@ -22,6 +19,7 @@ from functions.adapters.guard import (
     Target,
     resolved,
     target_of,
+    trusted_tls,
 )
 from functions.domain.exchange import HttpReply, HttpRequest, retry_after_seconds, text
 from functions.domain.jobs import Broken, Download, Fetched, OutputGone, RefusedAddress, TooLarge
@@ -118,14 +116,12 @@ class Downloader:
         )
         quiet = {"connect": CONNECT_SECONDS, "read": SILENCE_SECONDS, "write": SILENCE_SECONDS}
         with (
-            httpcore.ConnectionPool(self._tls, network_backend=network, max_connections=1) as pool,
+            httpcore.ConnectionPool(
+                trusted_tls(), network_backend=network, max_connections=1
+            ) as pool,
             pool.stream("GET", url, headers=sent, extensions={"timeout": quiet}) as response,
         ):
             yield response
-
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        return httpx.create_ssl_context(trust_env=False)
 
     def _taken(self, response: httpcore.Response, wanted: _Wanted) -> Download:
         headers = _headers(response)

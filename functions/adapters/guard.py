@@ -12,10 +12,12 @@ import ssl
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, cast
 from urllib.parse import SplitResult, quote, urlsplit
 
 import httpcore
+import httpx
 import idna
 
 HTTPS_PORT: Final = 443
@@ -136,6 +138,12 @@ def resolved(host: str) -> list[str]:
     """Ask the name service, once."""
     found = socket.getaddrinfo(host, HTTPS_PORT, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@cache
+def trusted_tls() -> ssl.SSLContext:
+    """Make the context that checks certificates; reading the authorities takes a while."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 class GuardedNetwork(httpcore.NetworkBackend):

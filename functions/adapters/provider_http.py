@@ -4,7 +4,6 @@ Whether a request that failed had left is not guessed from the kind of the error
 reports when it begins to write, and before that nothing was sent.
 """
 
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import httpx
 
+from functions.adapters.guard import trusted_tls
 from functions.adapters.key_sets import KeySets
 from functions.domain.exchange import HttpReply, HttpRequest, same_place
 from functions.domain.hooks import BadSignature, Delivery, Judgement
@@ -169,16 +169,12 @@ class ProviderHttp:
         return reply.body if reply.ok and isinstance(reply.json(), dict) else None
 
     @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        return httpx.create_ssl_context(trust_env=False)
-
-    @cached_property
     def _questions(self) -> httpx.Client:
         return self._client(kept=8)
 
     def _client(self, *, kept: int) -> httpx.Client:
         return httpx.Client(
-            verify=self._tls,
+            verify=trusted_tls(),
             trust_env=False,
             follow_redirects=False,
             limits=httpx.Limits(max_keepalive_connections=kept),

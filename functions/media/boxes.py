@@ -16,9 +16,8 @@ INDEX_BYTES_MAX = 64 << 20  # a ten-hour film's index is about 20 MB
 HEAD_BYTES = 4096  # enough to recognise any file type and to read all brands
 
 # What may stand at the top level of a file; anything else that also overruns it is not a box.
-KNOWN = frozenset(
-    "ftyp styp moov moof mdat free skip wide udta meta uuid sidx ssix mfra pdin prft emsg".split()
-)
+TOP_LEVEL = "ftyp styp moov moof mdat free skip wide udta meta uuid sidx ssix mfra pdin prft emsg"
+KNOWN = frozenset(TOP_LEVEL.split(" "))
 WHOLE_FILE = frozenset(("ftyp", "moov"))  # of which a file has one each
 
 

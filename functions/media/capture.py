@@ -3,7 +3,7 @@
 import base64
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,7 @@ def player_page() -> tuple[str, bytes]:
     nonce = secrets.token_urlsafe(16)
     page = (PLAYER / "player.html").read_text("utf-8")
     scripts = "".join(
-        f'<script nonce="{nonce}">{_unclosed(path.read_text("utf-8"))}</script>'
-        for path in SCRIPTS
+        f'<script nonce="{nonce}">{_unclosed(path.read_text("utf-8"))}</script>' for path in SCRIPTS
     )
     return POLICY.format(nonce=nonce), page.replace("</body>", scripts + "</body>").encode()
 
@@ -48,12 +47,18 @@ def _unclosed(script: str) -> str:
 class Stand:
     """How the page stands after a step."""
 
-    live: bool  # something in it moves by itself
+    # Milliseconds after which everything that moves by itself has been seen once; -1 if it
+    # moves on to an end, 0 if nothing moves.
+    live: float
     scale: float  # from recorded pixels to the picture's
     left: float  # of the recorded page in the picture
     top: float
     inner_left: float  # of the document under the pointer in the recorded page
     inner_top: float
+
+    def still(self) -> "Stand":
+        """Return the same stand, with nothing that moves."""
+        return replace(self, live=0.0)
 
 
 class Page:
@@ -67,6 +72,8 @@ class Page:
         self._ticks = 1000.0
         self.blocked = 0  # requests that were refused
         self._given = False
+        # Taking a picture damages the page itself; one frame uses that up.
+        self._spent = False
         width, height = size
         target: dict[str, Any] = {"url": "about:blank", "width": width, "height": height}
         if on_command:
@@ -90,8 +97,11 @@ class Page:
 
     # --- what a replay asks for ------------------------------------------------------------------
 
-    def step(self, time_ms: float, text: str) -> Stand:
-        """Apply events and bring the page to a time."""
+    def step(self, time_ms: float, text: str, *, sure: bool = False) -> Stand:
+        """Apply events and bring the page to a time; `sure` if a picture is taken anyway."""
+        if self._spent and not sure:
+            self._frame()
+            self._spent = False
         answer = self._page(
             "Runtime.callFunctionOn",
             {
@@ -104,28 +114,22 @@ class Page:
             seconds=STEP_SECONDS,
         )
         live, scale, left, top, inner_left, inner_top = _value(answer)
-        return Stand(live=bool(live), scale=scale, left=left, top=top,
+        return Stand(live=live, scale=scale, left=left, top=top,
                      inner_left=inner_left, inner_top=inner_top)  # fmt: skip
 
-    def damaged(self) -> bool:
-        """Whether anything that is seen has changed since the last look."""
-        return bool(self._frame()["hasDamage"]) if self._on_command else True
-
-    def picture(self) -> bytes:
-        """Take the picture as JPEG."""
+    def look(self, *, sure: bool) -> bytes | None:
+        """Take a picture as JPEG if anything that is seen has changed, or for `sure`."""
         if not self._on_command:
             shot = self._page("Page.captureScreenshot", {**PICTURE, "optimizeForSpeed": True})
             return base64.b64decode(shot["data"])
+        if not sure and not self._frame()["hasDamage"]:
+            return None
         for _ in range(TRIES):
             data = self._frame(PICTURE).get("screenshotData")
             if data:
+                self._spent = True
                 return base64.b64decode(data)
         raise BrowserLost("the browser draws no picture")
-
-    def settle(self) -> None:
-        """Use up the damage that taking a picture does itself."""
-        if self._on_command:
-            self._frame()
 
     def errors(self) -> Sequence[str]:
         """What the replayer could not do."""

@@ -140,12 +140,14 @@ def confinement() -> Confinement:
 class Chromium:
     """One browser process with a fresh profile. Not for use by several threads."""
 
-    def __init__(self, program: Program, *, confined: Confinement, profiles: Path) -> None:
+    def __init__(
+        self, program: Program, *, confined: Confinement, profiles: Path, on_command: bool
+    ) -> None:  # fmt: skip
         self._profile = Path(tempfile.mkdtemp(prefix="profile-", dir=profiles))
         if confined.user is not None:
             os.chown(self._profile, confined.user, confined.group or -1)
         flags = [*SILENT, *CLOSED, *EXACT, f"--user-data-dir={self._profile}"]
-        flags += FRAMES_ON_COMMAND if program.on_command else ()
+        flags += FRAMES_ON_COMMAND if on_command else ()
         flags += () if confined.sandboxed else ("--no-sandbox",)
         flags += () if _roomy(SHARED) else ("--disable-dev-shm-usage",)
         self._buffer = bytearray()

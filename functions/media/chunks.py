@@ -64,7 +64,7 @@ def _sizes(stsz: memoryview) -> tuple[int, int, "array[int] | None"]:
 
 
 def _numbers(table: memoryview, *, wide: bool) -> "array[int]":
-    """The offsets of an stco or co64, as many as are really there."""
+    """Read the offsets of an stco or co64, as many as are really there."""
     width = 8 if wide else 4
     count = int.from_bytes(table[4:8], "big")
     return _array(table[8 : 8 + width * count], "Q" if wide else "I")

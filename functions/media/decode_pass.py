@@ -6,11 +6,12 @@ one-bit faults found with one thread, 53 with four).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import av
 from av.container import InputContainer
 from av.packet import Packet
+from av.stream import Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
@@ -21,6 +22,9 @@ from functions.media.sound_pass import SoundPass
 from functions.media.thumbnails import Thumbnails
 from functions.media.units import impossible, length_bytes
 from functions.media.verdict import Expected
+
+if TYPE_CHECKING:
+    from av.video.codeccontext import VideoCodecContext
 
 ERRORS_MAX = 50  # by then the answer is known
 READ_BYTES = 256 << 10  # one Python call per read: few, but not large
@@ -34,7 +38,9 @@ def measure(file: BinaryIO, order: Expected, thumbnails: Thumbnails | None = Non
     """Measure a file. What the file does wrong is in the result; nothing is raised for it."""
     try:
         # The demuxer is named, so that no other can be talked into reading the bytes.
-        with av.open(file, format="mov", buffer_size=READ_BYTES, metadata_errors="ignore") as box:
+        with av.open(
+            file, "r", format="mov", buffer_size=READ_BYTES, metadata_errors="ignore"
+        ) as box:
             return _measure(box, order, thumbnails)
     except MEDIA_ERRORS as error:
         return Measured(opened=type(error).__name__)
@@ -44,16 +50,17 @@ def _measure(box: InputContainer, order: Expected, thumbnails: Thumbnails | None
     stream = shown_video(box)
     if stream is None:
         return Measured(opened="no video")
-    # Decoding a stream without a decoder has crashed the process (PyAV #2344): look first.
-    context = stream.codec_context
+    # Decoding a stream without a decoder has crashed the process (PyAV #2344), so look first;
+    # PyAV's types do not know that there may be none.
+    context = cast("VideoCodecContext | None", stream.codec_context)
     if context is None:
-        return Measured(opened="no decoder")  # type: ignore[unreachable]  # not in its stubs
+        return Measured(opened="no decoder")
     codec = DECODERS.get(context.name, context.name)
     if codec not in order.codecs + order.codecs_review:
         return Measured(codec=codec[:16], opened="codec")
     if context.width * context.height > order.pixels_max:
         return Measured(codec=codec, opened="too large")
-    stream.thread_type = "NONE"  # type: ignore[assignment]  # takes names too
+    stream.thread_type = "NONE"
     context.thread_count = 1
     return _Pass(box, stream, codec, order, thumbnails).run()
 
@@ -118,7 +125,7 @@ class _Pass:
                 break
         return self._result()
 
-    def _packets(self) -> Iterator[Packet]:
+    def _packets(self) -> "Iterator[Packet[Stream]]":
         sound = self._sound.stream if self._sound is not None else None
         streams = (self._stream,) if sound is None else (self._stream, sound)
         try:
@@ -126,7 +133,7 @@ class _Pass:
         except MEDIA_ERRORS:
             self._tally.errors += 1
 
-    def _count(self, packet: Packet) -> None:
+    def _count(self, packet: "Packet[Stream]") -> None:
         if packet.size == 0:  # the demuxer's signal to drain the decoder
             return
         tally = self._tally
@@ -135,9 +142,9 @@ class _Pass:
         if self._length_size and impossible(bytes(packet), self._length_size):
             tally.impossible_packets += 1
 
-    def _frames(self, packet: Packet) -> list[VideoFrame]:
+    def _frames(self, packet: "Packet[Stream]") -> list[VideoFrame]:
         try:
-            return [frame for frame in packet.decode() if isinstance(frame, VideoFrame)]
+            return [frame for frame in packet.decode() if type(frame) is VideoFrame]
         except MEDIA_ERRORS:
             self._tally.errors += 1
             return []
@@ -168,6 +175,7 @@ class _Pass:
         tally, context = self._tally, self._stream.codec_context
         start = tally.first or 0.0
         aspect = self._stream.sample_aspect_ratio
+        coded = context.sample_aspect_ratio or aspect
         sound = self._sound.finish() if self._sound is not None else {}
         return Measured(
             stopped=tally.stopped,
@@ -177,6 +185,7 @@ class _Pass:
             width=context.width,
             height=context.height,
             pixel_aspect=float(aspect) if aspect else 1.0,
+            coded_aspect=float(coded) if coded else 1.0,
             rotation=tally.rotation,
             packets=tally.packets,
             frames=tally.frames,

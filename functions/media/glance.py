@@ -6,6 +6,7 @@ repetition shows only frame by frame.
 
 from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 
 from functions.media.loops import loop_length
 
@@ -46,14 +47,14 @@ class GlanceLog:
     def strobes(self) -> int:
         """Count the frames from which brightness jumps back to where it was."""
         means = self._means()
-        steps = [b - a for a, b in zip(means, means[1:], strict=False)]
+        steps = [b - a for a, b in pairwise(means)]
         return sum(
             abs(a) > STROBE_LEVELS and abs(b) > STROBE_LEVELS and a * b < 0
-            for a, b in zip(steps, steps[1:], strict=False)
+            for a, b in pairwise(steps)
         )
 
     def loop_seconds(self) -> float:
-        """The period after which everything repeats; 0 if nothing does."""
+        """Say the period after which everything repeats; 0 if nothing does."""
         return loop_length(self._times, self._rows)
 
     def _means(self) -> Sequence[float]:

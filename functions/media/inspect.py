@@ -18,7 +18,6 @@ from functions.media.measured import Measured
 from functions.media.picture_rules import judge_measured
 from functions.media.sandbox import Limits, run
 from functions.media.verdict import (
-    KINDS,
     Expected,
     Facts,
     Finding,
@@ -98,8 +97,9 @@ def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
         digest = ""
         if measured is not None:
             findings += judge_measured(measured, order)
-            file.seek(0)
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            # Opened anew: a child moved the offset that it shares with `file`, unseen by its buffer.
+            with path.open("rb") as whole:
+                digest = hashlib.file_digest(whole, "sha256").hexdigest()
     return conclude(findings, _facts(measured or Measured(), layout.size_bytes, digest))
 
 
@@ -119,12 +119,11 @@ def _facts(m: Measured, size: int, digest: str) -> Facts:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print one JSON line; the exit status is the verdict."""
     parser = argparse.ArgumentParser(prog="python -m functions.media.inspect")
-    parser.exit_on_error = False
     parser.add_argument("file", type=Path)
     parser.add_argument("--seconds", type=float, required=True, help="the ordered length")
-    parser.add_argument("--kind", default="video", choices=sorted(KINDS))
+    parser.add_argument("--kind", default="video", help="such as image_to_video")
     parser.add_argument("--sound", action="store_true", help="sound was ordered")
-    parser.add_argument("--thumbnails", type=Path, help="folder for poster.jpg and strip.jpg")
+    parser.add_argument("--thumbnails", type=Path, help="folder for two pictures")
     try:
         given = parser.parse_args(arguments)
     except (argparse.ArgumentError, SystemExit) as error:

@@ -17,7 +17,8 @@ class Measured:
     pixel_format: str = ""
     width: int = 0
     height: int = 0
-    pixel_aspect: float = 1.0
+    pixel_aspect: float = 1.0  # by the container
+    coded_aspect: float = 1.0  # by the coded pictures
     rotation: int = 0
 
     packets: int = 0  # that should be shown

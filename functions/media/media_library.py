@@ -15,11 +15,9 @@ MEDIA_ERRORS = (av.FFmpegError, OSError, EOFError, ValueError)
 
 
 def shown_video(box: InputContainer) -> VideoStream | None:
-    """The video track that players show: the first enabled one, or the first if none is."""
+    """Pick the video track that players show: the first enabled one, or else the first."""
     videos = [
-        stream
-        for stream in box.streams.video
-        if not stream.disposition & Disposition.attached_pic
+        stream for stream in box.streams.video if not stream.disposition & Disposition.attached_pic
     ]
     enabled = [stream for stream in videos if stream.disposition & Disposition.default]
     return next(iter(enabled or videos), None)

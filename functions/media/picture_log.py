@@ -101,9 +101,7 @@ class PictureLog:
 
     def _is_plain(self, at: int) -> bool:
         c = self._columns
-        return all(
-            c[f"{plane}MAX"][at] - c[f"{plane}MIN"][at] <= PLAIN_LEVELS for plane in "YUV"
-        )
+        return all(c[f"{plane}MAX"][at] - c[f"{plane}MIN"][at] <= PLAIN_LEVELS for plane in "YUV")
 
     def _is_noise(self, at: int) -> bool:
         spread = self._columns["YHIGH"][at] - self._columns["YLOW"][at]

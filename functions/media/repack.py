@@ -1,15 +1,17 @@
 """What the sandbox's child does to repack a file: copy packets, touch no picture."""
 
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import av
 from av.audio.stream import AudioStream
 from av.container import InputContainer, OutputContainer
-from av.stream import Stream
 
 from functions.media.decode_pass import READ_BYTES
 from functions.media.media_library import shown_video
+
+if TYPE_CHECKING:
+    from av.stream import Stream
 
 
 def answer(request: str, files: Sequence[IO[bytes]]) -> str:

@@ -53,10 +53,11 @@ def run(
     """Call `module:function(request, files)` in a child and return the line it answers."""
     if not sys.executable:
         return NotVerified(code="unavailable", reason="There is no interpreter to start.")
+    inherited = [file.fileno() for file in files]
     orders = {
         "target": target,
         "request": request,
-        "files": [file.fileno() for file in files],
+        "files": inherited,
         "memory_bytes": limits.memory_bytes,
         "cpu_seconds": limits.cpu_seconds,
         "file_bytes": limits.file_bytes,
@@ -68,7 +69,7 @@ def run(
         stderr=subprocess.DEVNULL,
         env={},
         cwd="/",
-        pass_fds=orders["files"],  # type: ignore[arg-type]
+        pass_fds=inherited,
         start_new_session=True,
     )
     try:

@@ -8,6 +8,7 @@ from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.packet import Packet
+from av.stream import Stream
 
 from functions.media.media_library import MEDIA_ERRORS
 
@@ -30,13 +31,13 @@ class SoundPass:
         self._silent = 0
         self._errors = 0
 
-    def take(self, packet: Packet) -> None:
+    def take(self, packet: "Packet[Stream]") -> None:
         """Decode one packet."""
         if self._errors > ERRORS_MAX:
             return
         try:
             for frame in packet.decode():
-                if isinstance(frame, AudioFrame):
+                if type(frame) is AudioFrame:
                     for small in self._resampler.resample(frame):
                         self._listen(small)
         except MEDIA_ERRORS:
@@ -47,10 +48,11 @@ class SoundPass:
         samples.frombytes(bytes(frame.planes[0])[: frame.samples * 2])
         if not samples:
             return
-        peak = max(max(samples), -min(samples))
-        self._peak = max(self._peak, peak)
+        quietest, loudest = min(samples), max(samples)
+        loudest = max(-quietest, loudest)
+        self._peak = max(self._peak, loudest)
         self._samples += len(samples)
-        if peak < SILENT:
+        if loudest < SILENT:
             self._silent += len(samples)
 
     def finish(self) -> dict[str, Any]:

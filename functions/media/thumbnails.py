@@ -1,5 +1,6 @@
 """A poster and a strip of small pictures for the console, taken while decoding."""
 
+from fractions import Fraction
 from typing import BinaryIO
 
 from av.codec.context import CodecContext
@@ -37,7 +38,9 @@ class Thumbnails:
         if contrast > self._contrast:
             self._contrast = contrast
             longer = max(frame.width, frame.height)
-            self._poster = self._small(frame, min(frame.height, round(frame.height * POSTER_PIXELS / longer)))
+            self._poster = self._small(
+                frame, min(frame.height, round(frame.height * POSTER_PIXELS / longer))
+            )
 
     def finish(self) -> None:
         """Write what was kept."""
@@ -82,7 +85,7 @@ def _jpeg(frame: VideoFrame) -> bytes:
     encoder = CodecContext.create("mjpeg", "w")
     encoder.width, encoder.height = frame.width, frame.height
     encoder.pix_fmt = "yuvj420p"
-    encoder.time_base = frame.time_base
+    encoder.time_base = Fraction(1, 25)
     encoder.thread_count = 1
     encoder.options = {"qmin": QUALITY, "qmax": QUALITY}
     frame.pts = 0

@@ -7,7 +7,6 @@ and whatever cannot be read makes its track `broken` instead of raising.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from functions.media.chunks import Chunks, read_chunks
 
@@ -48,7 +47,7 @@ class Movie:
     tracks: tuple[Track, ...]
 
     def of(self, handler: str) -> tuple[Track, ...]:
-        """The tracks of one type, enabled ones first."""
+        """List the tracks of one type, enabled ones first."""
         found = [track for track in self.tracks if track.handler == handler]
         return tuple(sorted(found, key=lambda track: not track.enabled))
 
@@ -88,7 +87,7 @@ def children(body: memoryview, start: int = 0) -> Iterator[Child]:
 
 
 def _down(body: memoryview, *path: str) -> memoryview:
-    """The first box at a path; empty if there is none."""
+    """Find the first box at a path; empty if there is none."""
     for step in path:
         body = next((content for kind, content in children(body) if kind == step), body[:0])
     return body
@@ -121,7 +120,7 @@ def _read_track(body: memoryview, movie_scale: int) -> Track:
         protected=picture.protected,
         width=picture.width,
         height=picture.height,
-        pixel_aspect=picture.pixel_aspect,
+        pixel_aspect=_aspect(header, picture),
         turned=_turned(header),
         seconds=seconds,
         shown_seconds=shown,
@@ -152,7 +151,7 @@ class _Picture:
     protected: bool
     width: int = 0
     height: int = 0
-    pixel_aspect: float = 1.0
+    pixel_aspect: float | None = None  # said by a pasp box
 
 
 def _entry(stsd: memoryview, *, video: bool) -> _Picture:
@@ -168,7 +167,7 @@ def _entry(stsd: memoryview, *, video: bool) -> _Picture:
     if not video:
         return _Picture(entry=kind, protected=protected)
     width, height = struct.unpack(">HH", content[24:28])
-    across, down = 1, 1
+    across, down = 0, 0
     for name, inner in children(content, 78):
         if name == "pasp":
             across, down = struct.unpack(">II", inner[:8])
@@ -177,7 +176,7 @@ def _entry(stsd: memoryview, *, video: bool) -> _Picture:
         protected=protected,
         width=width,
         height=height,
-        pixel_aspect=across / down if across and down else 1.0,
+        pixel_aspect=across / down if across and down else None,
     )
 
 
@@ -187,7 +186,20 @@ def _turned(tkhd: memoryview) -> bool:
     if len(tkhd) < at + 36:
         return False
     a, b, _, c, d = struct.unpack(">iiiii", tkhd[at : at + 20])
-    return b != 0 or c != 0 or a < 0 or d < 0
+    return bool(b or c or a < 0 or d < 0)
+
+
+def _aspect(tkhd: memoryview, picture: _Picture) -> float:
+    """Say the shape of a pixel: as said, or as the track's shown size implies."""
+    at = 88 if tkhd and tkhd[0] == 1 else 76
+    if picture.pixel_aspect is not None:
+        return picture.pixel_aspect
+    if len(tkhd) < at + 8 or not picture.width or not picture.height:
+        return 1.0
+    width, height = struct.unpack(">II", tkhd[at : at + 8])
+    if not width or not height:
+        return 1.0
+    return float(width / height / (picture.width / picture.height))
 
 
 def _edits(elst: memoryview, movie_scale: int) -> tuple[float | None, float]:
@@ -209,7 +221,7 @@ def _edits(elst: memoryview, movie_scale: int) -> tuple[float | None, float]:
 
 
 def _times(stts: memoryview) -> tuple[int, int]:
-    """Number of samples and the sum of their durations in ticks."""
+    """Count samples and take the sum of their durations in ticks."""
     count = min(int.from_bytes(stts[4:8], "big"), max(0, len(stts) - 8) // 8)
     flat = struct.unpack(f">{2 * count}I", stts[8 : 8 + 8 * count])
     runs = list(zip(flat[::2], flat[1::2], strict=True))

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
+from functions.media.reasons import REASONS
+
 Mark = Literal["pass", "fail", "review", "info"]
+Fault = Literal["fail", "review", "pass"]
 Ruling = Literal["accept", "reject", "review"]
 
 # A container rounds each frame, audio adds up to two packets, and encoders drop or repeat a
@@ -12,11 +15,9 @@ Ruling = Literal["accept", "reject", "review"]
 TOLERANCE_SECONDS = 0.5
 TOLERANCE_SHARE = 0.05
 
-KINDS: Mapping[str, Mapping[str, bool]] = {
-    "video": {},
-    "image_to_video": {"still_allowed": True},
-    "session_to_video": {"held_allowed": True},
-}
+# Which kinds may stand still, and how: until a kind's own file says more.
+STILL_ALLOWED = frozenset(("image_to_video",))
+HELD_ALLOWED = frozenset(("session_to_video",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +39,14 @@ class Expected:
 
     @classmethod
     def for_kind(cls, kind: str, *, seconds: float, sound: bool = False) -> Self:
-        """The defaults of a kind. An unknown kind gets the strictest."""
-        return cls(kind=kind, seconds=seconds, sound=sound, **KINDS.get(kind, {}))
+        """Give a kind's defaults; a kind that is not known gets the strictest."""
+        return cls(
+            kind=kind,
+            seconds=seconds,
+            sound=sound,
+            still_allowed=kind in STILL_ALLOWED,
+            held_allowed=kind in HELD_ALLOWED,
+        )
 
     @property
     def tolerance(self) -> float:
@@ -120,19 +127,21 @@ def info(name: str, value: str | float, limit: str = "") -> Finding:
 
 
 def fault(
-    mark: Literal["fail", "review", "pass"],
+    mark: Fault,
     name: str,
     value: str | float,
     limit: str,
-    *,
     code: str,
-    reason: str,
+    evidence: Mapping[str, float] | None = None,
+    *,
     repair: str = "",
-    **evidence: float,
+    what: str = "",
 ) -> Finding:
     """Report a rule that does not hold; `pass` if it is only worth mending."""
     check = Check(name=name, value=_short(value), limit=limit, verdict=mark)
-    return Finding(check=check, code=code, reason=reason, repair=repair, evidence=evidence)
+    told = evidence or {}
+    reason = REASONS[code].format(value=value, limit=limit, what=what, **told)
+    return Finding(check=check, code=code, reason=reason, repair=repair, evidence=told)
 
 
 def hopeless(findings: Iterable[Finding]) -> bool:
@@ -148,12 +157,10 @@ def conclude(findings: Iterable[Finding], facts: Facts) -> Verdict:
     base = Verdict(
         verdict="accept",
         code="ok",
-        reason="The video is complete, plays and has the ordered length.",
+        reason=REASONS["ok"],
         evidence={key: round(v, 3) for f in found for key, v in f.evidence.items()},
         checks=tuple(f.check for f in found),
-        repair=()
-        if given_up
-        else tuple(dict.fromkeys(f.repair for f in found if f.repair)),
+        repair=() if given_up else tuple(dict.fromkeys(f.repair for f in found if f.repair)),
         facts=facts,
     )
     for mark, ruling in worst.items():

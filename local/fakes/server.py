@@ -4,9 +4,9 @@ import http.client
 import json
 import socket
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from local.fakes.script import script_of
@@ -14,13 +14,18 @@ from local.fakes.vendor import Answer, Call, Due, HangUp, Refusal, Request, Vend
 
 HOST = "127.0.0.1"
 CALL_SECONDS = 10.0
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.02
 
 
 class FakeServer:
-    """A running stand-in. `hook_base` takes the place of the scheme and host of hook addresses."""
+    """A running stand-in. `hook_base` takes the place of the scheme and host of hook addresses.
 
-    def __init__(self, vendor: Vendor, *, port: int = 0, hook_base: str | None = None) -> None:
+    It calls hooks by itself, or, with `calls` off, when told to `settle`.
+    """
+
+    def __init__(
+        self, vendor: Vendor, *, port: int = 0, hook_base: str | None = None, calls: bool = True
+    ) -> None:
         self.vendor = vendor
         self._hook_base = hook_base
         self._stop = threading.Event()
@@ -28,8 +33,9 @@ class FakeServer:
         vendor.address = self.address
         self._threads = [
             threading.Thread(target=self._http.serve_forever, args=(LOOK_SECONDS,), daemon=True),
-            threading.Thread(target=self._make_calls, daemon=True),
         ]
+        if calls:
+            self._threads.append(threading.Thread(target=self._make_calls, daemon=True))
         for thread in self._threads:
             thread.start()
 
@@ -46,7 +52,7 @@ class FakeServer:
         for thread in self._threads:
             thread.join()
 
-    def __enter__(self) -> "FakeServer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -56,6 +62,15 @@ class FakeServer:
         """Answer one request: a control of the stand-in, a file, or the vendor's own."""
         if request.path.startswith("/_fake/"):
             return self._control(request)
+        try:
+            return self._answered(request)
+        finally:
+            with self.vendor.lock:
+                early, self.vendor.calls_now = self.vendor.calls_now, []
+            for due in early:  # while the client still waits for its answer
+                self._call(due)
+
+    def _answered(self, request: Request) -> Answer:
         vendor = self.vendor
         with vendor.lock:
             if request.path.startswith("/files/"):
@@ -66,11 +81,7 @@ class FakeServer:
                 answer = vendor.refusal(refusal.script.refuse)
                 wait = refusal.script.retry_after_seconds
                 headers = {**answer.headers, **({"retry-after": str(wait)} if wait else {})}
-                return Answer(status=answer.status, content=answer.content, headers=headers)
-            finally:
-                early, vendor.calls_now = vendor.calls_now, []
-                for due in early:  # while the client still waits for its answer
-                    self._call(due)
+                return replace(answer, headers=headers)
 
     def settle(self) -> None:
         """Make every call that is due by now, and come back when they are made."""
@@ -93,7 +104,9 @@ class FakeServer:
             if request.path == "/_fake/jobs":
                 jobs = vendor.jobs.values()
                 return Answer(
-                    content=[{"id": j.id, "phase": vendor.phase(j), **asdict(j.script)} for j in jobs]
+                    content=[
+                        {"id": j.id, "phase": vendor.phase(j), **asdict(j.script)} for j in jobs
+                    ]
                 )
         return Answer(status=404, content={"detail": "no such control"})
 

@@ -1,13 +1,13 @@
 """What all stand-ins share: jobs on a clock of their own, files, calls, and the bill."""
 
 import json
-import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -53,7 +53,7 @@ class Answer:
     cut: int = 0
 
 
-class HangUp(Exception):  # noqa: N818 - what it does, not what is wrong
+class HangUp(Exception):
     """Close the connection without a word."""
 
 
@@ -109,8 +109,14 @@ class Vendor(ABC):
     call_again_seconds: ClassVar[float] = 60.0
     file_lifetime_seconds: ClassVar[float] = 86400.0
 
-    def __init__(self, clip: bytes, script: Script | None = None) -> None:
+    def __init__(
+        self,
+        clip: bytes,
+        script: Script | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.clip = clip
+        self.clock = clock
         self.script = script or Script()
         self.scripts: list[Script] = []
         self.jobs: dict[str, Job] = {}
@@ -121,6 +127,14 @@ class Vendor(ABC):
         self.lock = threading.RLock()
         self.ahead = 0.0
         self.calls_now: list[Due] = []
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Tell what a client must be configured with."""
+
+    def secrets(self) -> dict[str, list[str]]:
+        """Tell the secrets that a client needs."""
+        return {"api_key": [self.key]}
 
     @abstractmethod
     def answer(self, request: Request) -> Answer:
@@ -136,7 +150,7 @@ class Vendor(ABC):
 
     def now(self) -> float:
         """Tell the stand-in's time, in seconds since 1970."""
-        return time.time() + self.ahead
+        return self.clock() + self.ahead
 
     def stamp(self, job: Job) -> str:
         """Word when a job was made."""
@@ -166,7 +180,7 @@ class Vendor(ABC):
 
     def new_id(self) -> str:
         """Make an id as the vendor's look."""
-        return secrets.token_hex(12)
+        return token_hex(12)
 
     def asked(self, identifier: str) -> Job | None:
         """Count a question about a job, and break off as its script says."""
@@ -244,14 +258,9 @@ class Vendor(ABC):
             (self.calls_now if script.hooks is Hooks.EARLY else self.due).append(due)
 
 
-class Refusal(Exception):  # noqa: N818 - what it is
+class Refusal(Exception):
     """A request that the script lets fail with an HTTP status."""
 
     def __init__(self, script: Script) -> None:
         super().__init__(script.refuse)
         self.script = script
-
-
-def ago(moment: float, seconds: float) -> str:
-    """Word a moment some seconds earlier, for listings that are asked by time."""
-    return (datetime.fromtimestamp(moment, UTC) - timedelta(seconds=seconds)).isoformat()

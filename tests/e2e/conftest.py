@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +19,11 @@ def local_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack.up(instance, guardian=os.getpid())
     finally:
         emulator.stop(instance)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all tests on one worker: starting a second stack costs more than it saves."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("e2e"))

@@ -121,7 +121,7 @@ def png(
 
 def grey_of(index: int, depth: int) -> int:
     """Return the grey of a quarter as a sample of `depth` bits."""
-    return (2**depth - 1) * index // 3
+    return ((1 << depth) - 1) * index // 3
 
 
 def _png_samples(index: int, depth: int, colour: int, alpha: int) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -190,4 +191,8 @@ def cloud() -> Iterator[Cloud]:
     with patch.dict(os.environ, _ENVIRONMENT | cleared), mock_aws():
         for name in cleared:
             del os.environ[name]
-        yield Cloud()
+        logging.disable(logging.ERROR)  # the sweeper tells of every fault at length
+        try:
+            yield Cloud()
+        finally:
+            logging.disable(logging.NOTSET)

@@ -1,5 +1,6 @@
 """Counts the AWS calls of a run and breaks the chosen ones, below botocore and above moto."""
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,7 +61,7 @@ class Call:
 Plan = Mapping[int, Fault]  # number of the call, from 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Taped:
     """What a call came to, or an observation; enough to play it again without AWS."""
 
@@ -70,6 +71,7 @@ class Taped:
     error: BaseException | None = None
     effects: tuple[Any, ...] = ()
     before: Any = None  # what AWS held before a counted call
+    parsed: Any = None  # the answer as botocore gave it to the caller
 
 
 class Effects(Protocol):
@@ -116,8 +118,11 @@ class Breaker:
 
     def attach(self, client: Any) -> None:
         """Take the place of moto's own hook."""
-        client.meta.events.unregister("before-send", botocore_stubber)
-        client.meta.events.register_first("before-send", self)
+        events = client.meta.events
+        events.unregister("before-send", botocore_stubber)
+        events.register_first("before-send", self)
+        events.register_first("before-call", self._before_call)
+        events.register_last("after-call", self._after_call)
 
     def reset(self, plan: Plan, base: Sequence[Taped], *, taping: bool) -> None:
         """Start another run, like `base` up to the last planned fault that it has not met."""
@@ -152,9 +157,10 @@ class Breaker:
 
     def __call__(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
         service, operation = event_name.split(".")[1:]
-        fault = self._next(service, operation, request)
+        fault = self._next(service, operation, request.body)
         if self._replaying():
-            return self._replayed(operation, str(request.url))
+            status, headers, body = self._replayed(operation)
+            return AWSResponse(str(request.url), status, headers, MockRawResponse(body))  # type: ignore[arg-type]
         before = self.cloud.snapshot() if self.taping and self.counting else None
         self._effects = ()
         answer, error = None, None
@@ -171,6 +177,25 @@ class Breaker:
         assert answer is not None
         return answer
 
+    def _before_call(
+        self, event_name: str, params: Mapping[str, Any], **_: Any
+    ) -> tuple[Any, Any] | None:
+        """Play a call again before it is signed and sent, where its parsed answer is known."""
+        if not self._replaying():
+            return None
+        parsed = self._replay[len(self.tape)].parsed
+        if parsed is None:
+            return None
+        service, operation = event_name.split(".")[1:]
+        self._next(service, operation, params["body"])
+        status, headers, _body = self._replayed(operation)
+        return AWSResponse("", status, headers, None), copy.deepcopy(parsed)  # type: ignore[arg-type]
+
+    def _after_call(self, parsed: Mapping[str, Any], **_: Any) -> None:
+        entry = self.tape[-1]
+        if self.taping and entry.parsed is None and "Body" not in parsed:  # a body is read once
+            entry.parsed = copy.deepcopy(parsed)
+
     def _replaying(self) -> bool:
         if len(self.tape) < len(self._replay):
             return True
@@ -179,7 +204,7 @@ class Breaker:
             self._restore = None
         return False
 
-    def _replayed(self, operation: str, url: str) -> AWSResponse:
+    def _replayed(self, operation: str) -> tuple[int, dict[str, str], bytes]:
         entry = self._replay[len(self.tape)]
         assert entry.what == operation, f"{operation} where {entry.what} was before"
         self.tape.append(entry)
@@ -187,16 +212,15 @@ class Breaker:
         if entry.error is not None:
             raise entry.error
         assert entry.answer is not None
-        status, headers, body = entry.answer
-        return AWSResponse(url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+        return entry.answer
 
-    def _next(self, service: str, operation: str, request: Any) -> Fault | None:
+    def _next(self, service: str, operation: str, body: Any) -> Fault | None:
         if not self.counting:
             return None
         self.calls.append(Call(service=service, operation=operation))
         number = len(self.calls)
         if self._contended:
-            if operation == "TransactWriteItems" and _written(request) == self._contended:
+            if operation == "TransactWriteItems" and _written(body) == self._contended:
                 return Fault.CONTENDED
             self._contended = b""
         fault = self.plan.get(number)
@@ -220,7 +244,7 @@ class Breaker:
                 return _throttled(url, event_name)
             case Fault.CONFLICT | Fault.CONTENDED:
                 if fault is Fault.CONTENDED and operation == "TransactWriteItems":
-                    self._contended = _written(request)
+                    self._contended = _written(request.body)
                 return _conflict(url, operation, request)
         answer = self._make(event_name, operation, request)
         match fault:
@@ -240,20 +264,19 @@ class Breaker:
         answer = botocore_stubber(event_name, request)
         assert answer is not None, f"moto does not know {event_name} {request.url}"
         if answer.status_code == _OK and operation not in READS:
-            self._effects += self.cloud.made(operation, _json(request))
+            self._effects += self.cloud.made(operation, _json(request.body))
         return answer
 
 
-def _json(request: Any) -> Mapping[str, Any]:
-    body = request.body
+def _json(body: Any) -> Mapping[str, Any]:
     if isinstance(body, bytes | str) and body[:1] in (b"{", "{"):
         parsed: Mapping[str, Any] = json.loads(body)
         return parsed
     return {}
 
 
-def _written(request: Any) -> bytes:
-    return json.dumps(_json(request).get("TransactItems"), sort_keys=True).encode()
+def _written(body: Any) -> bytes:
+    return json.dumps(_json(body).get("TransactItems"), sort_keys=True).encode()
 
 
 def _answer(url: str, status: int, body: bytes, content_type: str) -> AWSResponse:
@@ -276,7 +299,7 @@ def _throttled(url: str, event_name: str) -> AWSResponse:
 def _conflict(url: str, operation: str, request: Any) -> AWSResponse:
     if operation != "TransactWriteItems":
         return _refusal(url, "TransactionConflictException")
-    actions = _json(request)["TransactItems"]
+    actions = _json(request.body)["TransactItems"]
     first = next(place for place, action in enumerate(actions) if "Update" in action)
     reasons = [
         {"Code": "TransactionConflict" if place == first else "None"}

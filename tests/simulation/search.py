@@ -105,7 +105,10 @@ class Search:
         if state in self._seen:
             raise Merged
         self._seen.add(state)
-        wrongs = violations(books_of(items, ACCOUNT), self.cloud.files(), ended=False)
+        books = books_of(items, ACCOUNT)
+        wrongs = violations(books, self.cloud.files(), ended=False)
+        if set(story.acknowledged) - {task.id for task in books.tasks} or len(books.tasks) > 1:
+            wrongs.append(f"answered with {story.acknowledged}")
         assert not wrongs, "\n  ".join(wrongs)
 
 

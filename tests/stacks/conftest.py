@@ -64,3 +64,11 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
 @pytest.fixture(scope="session")
 def local_assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     return synthesize(tmp_path_factory.mktemp("local"), local=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all tests on one worker: they share two syntheses."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("stacks"))

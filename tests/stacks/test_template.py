@@ -11,6 +11,7 @@ from local.instance import ROOT
 from stacks import bundle, intake
 from stacks.config import Config
 from stacks.function import PYTHON
+from stacks.storage import OUTPUT_DAYS
 from tests.stacks.conftest import Assembly
 
 PROPERTIES = "Properties"
@@ -146,7 +147,7 @@ def test_the_bucket_is_private_and_forgets(assembly: Assembly) -> None:
     assert set(properties["PublicAccessBlockConfiguration"].values()) == {True}
     rules = properties["LifecycleConfiguration"]["Rules"]
     days = {rule.get("Prefix"): rule.get("ExpirationInDays") for rule in rules}
-    assert days == {"in/": 2, "out/": 8, "tmp/": 1, None: None}
+    assert days == {"in/": 2, "out/": OUTPUT_DAYS, "tmp/": 1, None: None}
     assert "CorsConfiguration" not in properties  # no origin is configured by default
 
 

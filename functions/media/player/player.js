@@ -7,7 +7,8 @@ const Player = (() => {
   const MOVES = new Set([1, 6, 12]); // MouseMove, TouchMove, Drag: the pointer is drawn elsewhere
   const ANIMATED = new Set(["animate", "animatetransform", "animatemotion", "set"]);
   const STYLE = [
-    "* { caret-color: transparent !important; scroll-behavior: auto !important; }",
+    "* { caret-color: transparent !important; scroll-behavior: auto !important; " +
+      "overflow-anchor: none !important; }",
     "video { background-color: #1b1f27; }",
   ];
 
@@ -65,14 +66,17 @@ const Player = (() => {
     return style.animationPlayState.split(",").every((state) => state.trim() === "paused");
   }
 
-  // Sets every animation to the session's time and tells whether one is still under way.
+  const EITHER = (a, b) => (a < 0 || b < 0 ? -1 : Math.max(a, b));
+
+  // Sets every animation to the session's time. Answers 0 if none is under way, -1 if one ends
+  // some time, and the longest round in milliseconds if all repeat for ever.
   function pin(time) {
-    let live = false;
+    let live = 0;
     let count = 0;
     for (const root of roots()) {
       for (const animation of root.getAnimations()) {
         if (++count > PINNED_MAX || !animation.effect || !animation.effect.target) continue;
-        live = advance(animation, time) || live;
+        live = EITHER(live, advance(animation, time));
       }
     }
     for (const drawing of moving) {
@@ -80,7 +84,7 @@ const Player = (() => {
       if (!drawing.animationsPaused()) drawing.pauseAnimations();
       if (!clocks.has(drawing)) clocks.set(drawing, time);
       drawing.setCurrentTime((time - clocks.get(drawing)) / 1000);
-      live = true;
+      live = -1;
     }
     return live;
   }
@@ -92,19 +96,22 @@ const Player = (() => {
       clocks.set(animation, clock);
     }
     try {
-      if (!held(animation)) clock[0] += time - clock[1];
+      const paused = held(animation);
+      if (!paused) clock[0] += time - clock[1];
       clock[1] = time;
-      if (animation.playState === "finished" || animation.playState === "idle") return false;
-      const end = animation.effect.getComputedTiming().endTime;
-      if (clock[0] >= end) {
+      if (animation.playState === "finished" || animation.playState === "idle") return 0;
+      const timing = animation.effect.getComputedTiming();
+      if (clock[0] >= timing.endTime) {
         animation.finish();
-        return false;
+        return 0;
       }
       if (animation.playState !== "paused") animation.pause();
       animation.currentTime = clock[0];
-      return true;
+      if (paused) return 0;
+      const round = timing.duration * (timing.direction.startsWith("alternate") ? 2 : 1);
+      return timing.endTime === Infinity && clock[0] >= timing.delay ? Math.max(1, round) : -1;
     } catch {
-      return false;
+      return 0;
     }
   }
 
@@ -249,8 +256,9 @@ const Player = (() => {
     if (events.some((event) => typeof event !== "number")) {
       await turn();
       await settle();
-      live = pin(time) || live;
+      live = pin(time);
     }
+    for (const root of roots()) if (root.documentElement) root.documentElement.offsetHeight;
     return [live, ...fit(), ...origin(hovered)];
   }
 
