@@ -36,19 +36,46 @@ def film(path: Path, width: int, height: int, seconds: int, look: str) -> Path:
 
 
 def _encode(
-    path: Path, steps: list[tuple[str, str]], options: dict[str, str], width: int, height: int
+    path: Path,
+    steps: list[tuple[str, str]],
+    options: dict[str, str],
+    width: int,
+    height: int,
+    *,
+    encoder: str = "libx264",
+    seconds: int = LOOP_SECONDS,
 ) -> None:
     graph = Graph()
     nodes = [graph.add(*step) for step in [*steps, ("format", "yuv420p")]]
     graph.link_nodes(*nodes, graph.add("buffersink")).configure()
-    with av.open(path, "w") as box:
-        stream = box.add_stream("libx264", rate=RATE, options=options)
+    with av.open(path, "w", options={"movflags": "faststart"}) as box:
+        stream = box.add_stream(encoder, rate=RATE, options=options)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        for index in range(RATE * LOOP_SECONDS):
+        stream.thread_type = "FRAME"  # slices, one per thread, are not what services deliver
+        for index in range(RATE * seconds):
             frame = graph.vpull()
             frame.pts, frame.time_base, frame.pict_type = index, Fraction(1, RATE), 0
             box.mux(stream.encode(frame))
         box.mux(stream.encode(None))
+
+
+ENCODERS = {
+    "h264": ("libx264", {"preset": "veryfast", "b": "1500000"}),
+    "hevc": ("libx265", {"preset": "veryfast", "b": "1500000", "x265-params": "log-level=none"}),
+    "av1": ("libsvtav1", {"preset": "10", "b": "1500000"}),
+}
+
+
+def clip(path: Path, codec: str, seconds: int, size: tuple[int, int] = (640, 360)) -> Path:
+    """Encode a short film with texture, movement and grain."""
+    width, height = size
+    steps = [
+        ("mandelbrot", f"s={width}x{height}:rate={RATE}:start_scale=2:end_scale=0.5"),
+        ("noise", "alls=4:allf=t"),
+    ]
+    encoder, options = ENCODERS[codec]
+    _encode(path, steps, options, width, height, encoder=encoder, seconds=seconds)
+    return path
 
 
 def _repeat(short: Path, path: Path, times: int) -> None:

@@ -10,6 +10,7 @@ How much each trembles is measured with a dot whose place is known. Nothing is w
 """
 
 import argparse
+import math
 import resource
 import statistics
 import subprocess
@@ -105,8 +106,8 @@ def compare(folder: Path, rounds: int) -> None:
     shakes = []
     for command in COMMANDS.values():
         run(command(case, dot, out))
-        shakes.append(f"{shake(case.move, out):17.2f} px")
-    print(f"{'farthest from the path':26}{''.join(shakes)}")
+        shakes.append(f"{shake(case.move, out):17.3f} px")
+    print(f"{'trembling (rms)':26}{''.join(shakes)}")
 
 
 def show(case: Case, taken: dict[str, list[tuple[float, float]]]) -> None:
@@ -131,11 +132,11 @@ def run(command: list[str]) -> tuple[float, float]:
 
 
 def shake(move: Move, clip: Path) -> float:
-    """Return how far a dot of the clip strays from its path, without a constant offset."""
+    """Return how far a dot strays from its path (root mean square, without constant offset)."""
     with av.open(clip) as container:
         found = misses(container.decode(video=0), move, DOT)
     axes = ([miss[0] for miss in found], [miss[1] for miss in found])
-    return max(abs(v - statistics.fmean(axis)) for axis in axes for v in axis)
+    return math.sqrt(statistics.fmean(statistics.pvariance(axis) for axis in axes))
 
 
 def ours(case: Case, photo: Path, out: Path) -> list[str]:
@@ -169,8 +170,10 @@ def zoompan(case: Case, photo: Path, out: Path, width: int) -> list[str]:
             f"crop={cover.w:.0f}:{cover.h:.0f}",
             f"scale={width // 2 * 2}:{round(width * cover.h / cover.w) // 2 * 2}:flags=lanczos",
             "format=yuv444p",
-            f"zoompan=z='{zoom}':x='{x}':y='{y}':d={move.frames}"
-            f":s={move.width}x{move.height}:fps={FPS}",
+            (
+                f"zoompan=z='{zoom}':x='{x}':y='{y}':d={move.frames}"
+                f":s={move.width}x{move.height}:fps={FPS}"
+            ),
             "format=yuv420p",
         )
     )

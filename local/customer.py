@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,10 @@ class Customer:
             raise LocalTrouble(f"The upload was refused with {sent.status_code}: {sent.text[:200]}")
         return str(slot["upload"])
 
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.http.close()
+
     @staticmethod
     def _checked(answer: httpx.Response) -> httpx.Response:
         if answer.is_error:
@@ -59,8 +63,21 @@ class Customer:
 def sign_in(stack: Stack, name: str, *, groups: tuple[str, ...] = ()) -> Customer:
     """Make a user of the stack's own pool if there is none of that name, and sign it in."""
     pool, client = stack.outputs["UserPoolId"], stack.outputs["UserPoolClientId"]
-    cognito = stack.client("cognito-idp")
     password = f"Local-{secrets.token_urlsafe(18)}-1!"
+    with closing(stack.client("cognito-idp")) as cognito:
+        token, account = _token(cognito, pool, client, name, password, groups)
+    http = httpx.Client(
+        base_url=stack.api_url,
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=30,
+        trust_env=False,
+    )
+    return Customer(account=account, http=http)
+
+
+def _token(
+    cognito: Any, pool: str, client: str, name: str, password: str, groups: tuple[str, ...]
+) -> tuple[str, str]:
     with suppress(cognito.exceptions.UsernameExistsException):
         cognito.admin_create_user(
             UserPoolId=pool,
@@ -83,10 +100,4 @@ def sign_in(stack: Stack, name: str, *, groups: tuple[str, ...] = ()) -> Custome
     )["AuthenticationResult"]
     user: Mapping[str, Any] = cognito.admin_get_user(UserPoolId=pool, Username=name)
     attributes = {each["Name"]: each["Value"] for each in user["UserAttributes"]}
-    http = httpx.Client(
-        base_url=stack.api_url,
-        headers={"Authorization": f"Bearer {tokens['AccessToken']}"},
-        timeout=30,
-        trust_env=False,
-    )
-    return Customer(account=attributes["sub"], http=http)
+    return tokens["AccessToken"], attributes["sub"]

@@ -31,15 +31,21 @@ def running(instance: Instance) -> Emulator | None:
     return None
 
 
-def start(instance: Instance, python: Path, *, guardian: int | None = None) -> Emulator:
-    """Start an emulator for an instance that has none."""
-    stop(instance)
+def port_for(instance: Instance) -> int:
+    """Find the port that a new emulator would listen on; refuse one that is taken."""
     port = _free_port() if instance.port == 0 else instance.port
     if _is_taken(port):
         raise LocalTrouble(
             f"Port {port} is taken: set TALLYREEL_PORT to a free one, for example "
             f"`make demo TALLYREEL_PORT={_free_port()}`."
         )
+    return port
+
+
+def start(instance: Instance, python: Path, *, guardian: int | None = None) -> Emulator:
+    """Start an emulator for an instance that has none."""
+    stop(instance)
+    port = port_for(instance)
     instance.scratch.mkdir(parents=True, exist_ok=True)
     command = [str(python), str(GATEWAY), str(port), *([str(guardian)] if guardian else [])]
     with instance.log.open("wb") as log:

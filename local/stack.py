@@ -61,8 +61,11 @@ def up(instance: Instance, *, again: bool = False, guardian: int | None = None) 
     found = emulator.running(instance)
     if found and not again and _deployed(instance) == wanted:
         return _stack(instance, found)
+    tools.node()  # what cannot be mended here is said before anything is begun
+    if not found:
+        emulator.stop(instance)
+        emulator.port_for(instance)
     with ThreadPoolExecutor() as beside:
-        tools.node()  # the one thing that cannot be installed here: say so first
         synthesized = beside.submit(deploy.synth, instance)
         cdk = beside.submit(tools.cdk)
         try:

@@ -28,6 +28,8 @@ SIGNED_IN = (
     "POST /v1/admin/accounts/{id}/credits",
     "GET /v1/admin/tasks",
     "POST /v1/admin/tasks/{account}/{id}/redrive",
+    "POST /v1/admin/redrive",
+    "GET /v1/admin/audit",
     "GET /v1/admin/health",
 )
 # Nothing here is an account's: the price list, the API's description, the console's files.

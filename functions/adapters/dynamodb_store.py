@@ -107,8 +107,10 @@ class DynamoTaskStore:
         item = self._get(account, idem_sk(key_hash))
         return replay(item, fingerprint) if item else None
 
-    def get(self, ref: TaskRef) -> Task | None:
-        item = self._get(ref.account, task_sk(ref.id))
+    def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:
+        item = self._get(ref.account, task_sk(ref.id), fresh=fresh)
+        if item is None and not fresh:  # it may have been written just now
+            item = self._get(ref.account, task_sk(ref.id))
         return task_of(item) if item else None
 
     def input(self, ref: TaskRef) -> Mapping[str, Any] | None:
@@ -203,7 +205,7 @@ class DynamoTaskStore:
         self._write(lambda: self._client.put_item(**call))
 
     def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
-        item = self._get(ref.account, report_sk(ref.id, attempt))
+        item = self._get(ref.account, report_sk(ref.id, attempt), fresh=False)
         return verdict_of(item["verdict"]) if item else None
 
     def put_late(self, task: Task, output_key: str, at: datetime) -> None:
@@ -215,10 +217,10 @@ class DynamoTaskStore:
         call = writes.put(self._table, late, ABSENT)["Put"]
         self._write(lambda: self._client.put_item(**call))
 
-    def _get(self, account: str, sk: str) -> Item | None:
+    def _get(self, account: str, sk: str, *, fresh: bool = True) -> Item | None:
         key = wire({"pk": account_pk(account), "sk": sk})
         with translating():
-            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=fresh)
         return plain(found["Item"]) if "Item" in found else None
 
     def _page(

@@ -25,22 +25,29 @@ URL_CHARACTERS_MAX: Final = 4096
 Resolve = Callable[[str], Sequence[str]]
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Public by the tables of the library, or by a loose reading of them, and not to be called.
+# Written out, because the library's own tables differ between versions of Python. What is not
+# global unicast in IPv6 need not be listed.
 _FORBIDDEN: Final = tuple(
     ipaddress.ip_network(network)
     for network in (
         "0.0.0.0/8",
+        "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT
+        "127.0.0.0/8",
         "169.254.0.0/16",  # link-local; credentials of functions, containers and instances
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",  # documentation, three times
+        "198.51.100.0/24",
+        "203.0.113.0/24",
         "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "198.18.0.0/15",  # benchmarks
         "224.0.0.0/3",  # multicast, reserved, broadcast
-        "::ffff:0:0/96",  # IPv4 in IPv6, four ways
-        "64:ff9b::/96",
-        "64:ff9b:1::/48",
-        "2002::/16",
-        "2001::/32",  # Teredo
-        "fec0::/10",  # site-local
-        "ff00::/8",
+        "2001::/23",  # protocol assignments, Teredo among them
+        "2001:db8::/32",  # documentation, twice
+        "3fff::/20",
+        "2002::/16",  # IPv4 in IPv6; all other ways lie outside of global unicast
     )
 )
 _GLOBAL_UNICAST: Final = ipaddress.ip_network("2000::/3")
@@ -127,11 +134,9 @@ def forbidden(written: str) -> bool:
         address: _Address = ipaddress.ip_address(written)
     except ValueError:
         return True
-    if any(address in network for network in _FORBIDDEN):
+    if any(address in network for network in _FORBIDDEN) or not address.is_global:
         return True
-    if address.is_multicast or address.is_reserved or address.is_unspecified:
-        return True
-    return not address.is_global or (address.version == 6 and address not in _GLOBAL_UNICAST)  # noqa: PLR2004 - IPv6
+    return isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST
 
 
 def resolved(host: str) -> list[str]:
@@ -149,11 +154,18 @@ def trusted_tls() -> ssl.SSLContext:
 class GuardedNetwork(httpcore.NetworkBackend):
     """Connects to public addresses only, and to nothing after a point in time."""
 
-    def __init__(self, resolve: Resolve, *, until: float, test_origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        resolve: Resolve,
+        *,
+        until: float,
+        test_origins: Iterable[str] = (),
+        network: httpcore.NetworkBackend | None = None,
+    ) -> None:
         self._resolve = resolve
         self._until = until
         self._open = frozenset(origin.partition("://")[2] for origin in test_origins)
-        self._network = httpcore.SyncBackend()
+        self._network = network or httpcore.SyncBackend()
 
     def connect_tcp(
         self,

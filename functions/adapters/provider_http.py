@@ -66,9 +66,18 @@ class _Trace:
 class ProviderHttp:
     """Provides `ProviderCalls`. `secrets` reads a provider's secrets, newest values first."""
 
-    def __init__(self, secrets: Callable[[str], Secrets], clock: Clock) -> None:
+    def __init__(
+        self,
+        secrets: Callable[[str], Secrets],
+        clock: Clock,
+        *,
+        submit_seconds: float = SUBMIT_SECONDS,
+        query_seconds: float = QUERY_SECONDS,
+    ) -> None:
         self._secrets = secrets
         self._clock = clock
+        self._submit_seconds = submit_seconds
+        self._query_seconds = query_seconds
         self._key_sets = KeySets(self._loaded, clock)
 
     def submit(self, provider: Remote, order: RenderOrder) -> Submitted:
@@ -85,7 +94,7 @@ class ProviderHttp:
             return NotSent(cause="address-refused")
         try:
             with self._client(kept=0) as client:
-                reply = _exchanged(client, request, SUBMIT_SECONDS)
+                reply = _exchanged(client, request, self._submit_seconds)
         except _NotSentError as error:
             return NotSent(cause=str(error))
         except _NoAnswerError as error:
@@ -125,7 +134,7 @@ class ProviderHttp:
         if not same_place(request.url, provider.base_url):
             return Cancellation.UNANSWERED
         try:
-            return provider.canceled(_exchanged(self._questions, request, QUERY_SECONDS))
+            return provider.canceled(_exchanged(self._questions, request, self._query_seconds))
         except (_NotSentError, _NoAnswerError):
             return Cancellation.UNANSWERED
 
@@ -154,7 +163,7 @@ class ProviderHttp:
                 return answer
             if not same_place(answer.url, provider.base_url):
                 raise _NotSentError("address-refused")
-            replies.append(_exchanged(self._questions, answer, QUERY_SECONDS))
+            replies.append(_exchanged(self._questions, answer, self._query_seconds))
         answer = step(replies, self._clock.now())
         if isinstance(answer, HttpRequest):
             raise _NoAnswerError("too-many-steps")
@@ -163,7 +172,7 @@ class ProviderHttp:
     def _loaded(self, url: str) -> bytes | None:
         request = HttpRequest(method="GET", url=url, headers={"accept": "application/json"})
         try:
-            reply = _exchanged(self._questions, request, QUERY_SECONDS)
+            reply = _exchanged(self._questions, request, self._query_seconds)
         except (_NotSentError, _NoAnswerError):
             return None
         return reply.body if reply.ok and isinstance(reply.json(), dict) else None
@@ -192,7 +201,7 @@ def _exchanged(client: httpx.Client, request: HttpRequest, seconds: float) -> Ht
             request.url,
             headers=dict(request.headers),
             content=request.body or None,
-            timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS),
+            timeout=httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
             extensions={"trace": trace},
         ) as response,
     ):

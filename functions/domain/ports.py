@@ -61,8 +61,8 @@ class TaskStore(Protocol):
         """Look an idempotency key up; None if it was never used."""
         ...
 
-    def get(self, ref: TaskRef) -> Task | None:
-        """Read one task, consistently."""
+    def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:
+        """Read one task. Not `fresh`: at half the price, perhaps as it was a moment ago."""
         ...
 
     def input(self, ref: TaskRef) -> Mapping[str, Any] | None:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import av
 from av.container import InputContainer
-from av.packet import Packet
-from av.stream import Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
@@ -24,6 +22,8 @@ from functions.media.units import impossible, length_bytes
 from functions.media.verdict import Expected
 
 if TYPE_CHECKING:
+    from av.packet import Packet
+    from av.stream import Stream
     from av.video.codeccontext import VideoCodecContext
 
 ERRORS_MAX = 50  # by then the answer is known

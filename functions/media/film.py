@@ -23,8 +23,8 @@ OPTIONS = {
     "sliced-threads=0:sync-lookahead=0:rc-lookahead=10:log=-1",
 }  # fmt: skip
 KEY_SECONDS = 10  # between whole pictures while something changes: how far a seek decodes
-HOLD_SECONDS = 10  # a longer hold is said again, for players that wait for the next frame
-HELD_KEY_SECONDS = 60  # between whole pictures while nothing changes
+HOLD_SECONDS = 20  # a longer hold is said again, for players that wait for the next frame
+HELD_KEY_SECONDS = 600  # while nothing changes: that is as many frames as in a second
 # JPEG's colours, which the pictures come in; screens' primaries.
 BT709, BT601, LIMITED = 1, 6, 1
 DISK_FULL = errno.ENOSPC

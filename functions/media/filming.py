@@ -12,6 +12,7 @@ from functions.media.film import HOLD_SECONDS, Developer, Film
 from functions.media.pointer import Mark, Overlay
 from functions.media.pointer_view import NEVER, PointerView
 from functions.media.recording import Recording
+from functions.media.recording_events import Source
 from functions.media.replay_script import Script
 from functions.media.segments import Segment
 from functions.media.timeline import Timeline
@@ -19,6 +20,8 @@ from functions.media.timeline import Timeline
 REPORT_SECONDS = 0.2
 # A browser grows with what it has shown; a new one takes a third of a second.
 PICTURES_PER_BROWSER = 4000
+# Events that often change nothing in view.
+QUIET = frozenset({Source.MOUSE_INTERACTION, Source.SCROLL, Source.MEDIA, Source.SELECTION})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,6 @@ class Camera:
         self._done = 0  # turns
         self._pictures = 0
         self._jpeg = b""
-        self._stirring = False  # the last frame brought damage
         self._calm_since = 0.0  # when an endless animation was last seen to change something
         self._origin_since = 0.0
         self._stand = Stand(live=0, scale=1, left=0, top=0, inner_left=0, inner_top=0)
@@ -113,15 +115,16 @@ class Camera:
         if page is None:
             raise TypeError("no page to look at")
         due = script.due(self._done, at)
-        if due > self._done or self._stand.live:
-            self._step(page, range(self._done, due), now)
+        turns = range(self._done, due)
+        sure = must or any(self._telling(turn) for turn in turns)
+        if turns or self._stand.live:
+            self._step(page, turns, now, sure=sure)
             self._done = due
         elif not must:
             return None
-        jpeg = page.look(sure=must or self._stirring)
+        jpeg = page.look(sure=sure)
         if jpeg is not None:
             self._pictures += 1
-        self._stirring = jpeg is not None and jpeg != self._jpeg and bool(self._stand.live)
         if jpeg is None or (jpeg == self._jpeg and not must):
             return None
         if jpeg != self._jpeg:
@@ -129,11 +132,16 @@ class Camera:
         self._jpeg = jpeg
         return jpeg
 
-    def _step(self, page: Page, turns: range, now: float) -> None:
+    def _telling(self, turn: int) -> bool:
+        """Whether a turn nearly always shows: then asking first costs more than it saves."""
+        place = self._job.script.turns[turn][0]
+        return place >= 0 and self._job.recording.entries[place].source not in QUIET
+
+    def _step(self, page: Page, turns: range, now: float, *, sure: bool = False) -> None:
         job = self._job
         before = self._stand
         text = job.script.text(turns, job.recording, self._events)
-        stand = page.step(now, text, sure=self._stirring)
+        stand = page.step(now, text, sure=sure)
         if (stand.inner_left, stand.inner_top) != (before.inner_left, before.inner_top):
             self._origin_since = now
         if turns:
@@ -176,7 +184,7 @@ class Camera:
             self._browser, size=job.size, window=(window.width, window.height),
             on_command=self._on_command,
         )  # fmt: skip
-        self._pictures, self._jpeg, self._stirring = 0, b"", False
+        self._pictures, self._jpeg = 0, b""
         self._stand = Stand(live=0, scale=1, left=0, top=0, inner_left=0, inner_top=0)
         self._done = entrance
         at = first

@@ -85,7 +85,8 @@ def _pictures(folder: Path | None, stack: ExitStack) -> list[IO[bytes]]:
 
 
 def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
-    with path.open("rb") as file:
+    # Unbuffered: a child moves the offset that it shares with `file`, unseen by any buffer.
+    with path.open("rb", buffering=0) as file:
         layout = read_layout(file)
         findings: list[Finding] = list(judge_layout(layout, order))
         measured: Measured | NotVerified | None = None
@@ -97,9 +98,8 @@ def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
         digest = ""
         if measured is not None:
             findings += judge_measured(measured, order)
-            # Opened anew: a child moved the offset that it shares with `file`, unseen by its buffer.
-            with path.open("rb") as whole:
-                digest = hashlib.file_digest(whole, "sha256").hexdigest()
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     return conclude(findings, _facts(measured or Measured(), layout.size_bytes, digest))
 
 

@@ -126,7 +126,7 @@ def _length(m: Measured, order: Expected) -> Iterator[Finding]:
 
 def _rate(m: Measured, order: Expected) -> Iterator[Finding]:
     rate, name = m.frames / m.seconds, "frames per second"
-    if order.held_allowed:
+    if order.may_hold:
         yield info(name, rate)
         return
     told = {"longest_hold": m.hold_longest_seconds}
@@ -196,7 +196,7 @@ def _stillness(m: Measured, order: Expected) -> Iterator[Finding]:
     name, limit = "standing still", f"< {STILL_REVIEW:g}"
     if order.still_allowed and still >= STILL_WHOLE:
         yield fault("review", name, still, f"< {STILL_WHOLE:g}", "still", told)
-    elif order.still_allowed or order.held_allowed:
+    elif order.still_allowed or order.may_hold:
         yield info(name, either)
     elif either < STILL_REVIEW and m.edge_seconds / m.seconds < EDGE_REVIEW:
         yield ok(name, either, limit)

@@ -48,9 +48,10 @@ def samples(read: Event) -> Iterator[Sample]:
                 later = number(position.get("timeOffset")) or 0.0
                 yield from _sample(read.at + later, position, act)
     elif read.source == Source.MOUSE_INTERACTION:
-        act_found = INTERACTIONS.get(data.get("type", -1))
-        if act_found is not None:
-            yield from _sample(read.at, data, act_found)
+        found = INTERACTIONS.get(data.get("type", -1))
+        # Keys click too, always in the very corner, where the pointer is not.
+        if found is not None and (found is Act.LIFT or data.get("x") or data.get("y")):
+            yield from _sample(read.at, data, found)
 
 
 def _sample(at: float, given: Any, act: Act) -> Iterator[Sample]:

@@ -6,6 +6,7 @@ bytes as decoding does, so it is done in the same sandbox.
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,10 +52,9 @@ def repair_file(
         limits or Limits(wall_seconds=COPY_SECONDS),
         file_bytes=before.size_bytes + 2 * index + (1 << 20),
     )
-    with src.open("rb") as source, dst.open("w+b") as target:
+    with src.open("rb", buffering=0) as source, dst.open("w+b", buffering=0) as target:
         answer = run("functions.media.repack:answer", str(index), [source, target], bounds)
-        target.seek(0)
-        size = target.seek(0, 2)
+        size = target.seek(0, os.SEEK_END)
         target.seek(0)
         digest = hashlib.file_digest(target, "sha256").hexdigest()
         after = read_layout(target)

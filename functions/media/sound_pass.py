@@ -1,16 +1,18 @@
 """Listens to the sound as far as a silent track can be told from one that is not."""
 
 from array import array
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from av.audio.frame import AudioFrame
 from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
 from av.container import InputContainer
-from av.packet import Packet
-from av.stream import Stream
 
 from functions.media.media_library import MEDIA_ERRORS
+
+if TYPE_CHECKING:
+    from av.packet import Packet
+    from av.stream import Stream
 
 # Speech and music lie below 4 kHz for this purpose, and fewer samples cost less.
 RATE = 8000

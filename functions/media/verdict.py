@@ -49,6 +49,11 @@ class Expected:
         )
 
     @property
+    def may_hold(self) -> bool:
+        """Whether standing still is what the source did."""
+        return self.held_allowed or self.kind in HELD_ALLOWED
+
+    @property
     def tolerance(self) -> float:
         """Seconds by which the length may differ."""
         if self.tolerance_seconds is not None:

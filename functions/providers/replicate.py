@@ -7,7 +7,7 @@ an object, as the model likes. About an hour after the end the output is removed
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -176,7 +176,10 @@ class Replicate(Remote):
         body = parsed(hook.body)
         if not identifier(at(body, "id")):
             return Parked(code="no-job-id")
-        return Hint(observation=_prediction(body), delivery_id=text(hook.headers["webhook-id"]))
+        seen = _prediction(body)
+        if seen.token not in ("", hook.token):
+            return Parked(code="another-attempt")
+        return Hint(observation=seen, delivery_id=text(hook.headers["webhook-id"]))
 
     def _headers(self, secrets: Secrets) -> dict[str, str]:
         return {"authorization": f"Bearer {secrets['api_key']}"}
@@ -203,33 +206,34 @@ def _absent(replies: Sequence[HttpReply]) -> Absent | CannotTell:
 
 
 def _prediction(body: Any) -> Observation:
-    word, job = text(at(body, "status")), identifier(at(body, "id"))
+    word = text(at(body, "status"))
+    seen = Observation(
+        state=JobState.UNRECOGNISED,
+        word=word,
+        job_id=identifier(at(body, "id")),
+        token=identifier(link(at(body, "webhook")).rpartition("/")[2]),
+    )
     if word in RUNNING:
-        return Observation(state=JobState.RUNNING, word=word, job_id=job)
+        return replace(seen, state=JobState.RUNNING)
     if word in ENDS:
         broken, charged = ENDS[word]
         cost = _cost(body, charged=charged)
-        return Observation(state=JobState.FAILED, word=word, job_id=job, failure=broken, cost=cost)
-    if word != SUCCEEDED:
-        return Observation(state=JobState.UNRECOGNISED, word=word, job_id=job)
-    return _success(body, job)
+        return replace(seen, state=JobState.FAILED, failure=broken, cost=cost)
+    return _success(body, seen) if word == SUCCEEDED else seen
 
 
-def _success(body: Any, job: str) -> Observation:
-    cost = _cost(body, charged=True)
+def _success(body: Any, seen: Observation) -> Observation:
+    seen = replace(seen, cost=_cost(body, charged=True))
     if at(body, "data_removed") is True:
-        return Observation(
-            state=JobState.FAILED, word=SUCCEEDED, job_id=job, failure=REMOVED, cost=cost
-        )
+        return replace(seen, state=JobState.FAILED, failure=REMOVED)
     output = at(body, "output")
     outputs = tuple(RemoteOutput(url=url) for url in _links(output))
     if outputs:
-        return Observation(
-            state=JobState.SUCCEEDED, word=SUCCEEDED, job_id=job, outputs=outputs, cost=cost
-        )
+        return replace(seen, state=JobState.SUCCEEDED, outputs=outputs)
     if output:
-        return Observation(state=JobState.UNRECOGNISED, word=SUCCEEDED, job_id=job, cost=cost)
-    return output_missing(SUCCEEDED, cost, job_id=job)
+        return seen
+    missing = output_missing(SUCCEEDED)
+    return replace(seen, state=missing.state, failure=missing.failure)
 
 
 def _links(output: Any, depth: int = 0) -> Iterator[str]:

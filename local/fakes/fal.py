@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from typing import Any
-from urllib.parse import unquote
 from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -83,7 +82,7 @@ class Fal(Vendor):
 
     def _queued(self, request: Request) -> Answer:
         order = request.json()
-        job = self.accept(order, unquote(request.query.get("fal_webhook", "")) or None)
+        job = self.accept(order, request.query.get("fal_webhook") or None)
         queue = "/".join(request.path.split("/")[1:3])
         place = f"{self.address}/{queue}/requests/{job.id}"
         return Answer(

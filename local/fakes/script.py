@@ -52,7 +52,8 @@ class File(StrEnum):
     """What is found under the address of a finished film."""
 
     WHOLE = "whole"
-    TRUNCATED = "truncated"
+    TRUNCATED = "truncated"  # the connection breaks
+    DAMAGED = "damaged"  # half a film, sent as if it were a whole one
     GONE = "gone"
     BUSY = "busy"
     MOVED = "moved"  # by one redirect
@@ -79,7 +80,7 @@ class Script:
     end: End = End.SUCCEEDED
     file: File = File.WHOLE
     queries: tuple[int, ...] = ()  # statuses that the first questions about it get
-    unlisted: int = 0  # so many listings do not show it yet
+    unlisted: int = 0  # so many pages of listings do not know it yet
 
     @property
     def billed(self) -> bool:

@@ -44,6 +44,11 @@ class FakeServer:
         """Where it listens."""
         return f"http://{HOST}:{self._http.server_port}"
 
+    @property
+    def connections(self) -> int:
+        """How many connections were made to it."""
+        return self._http.connections
+
     def close(self) -> None:
         """Stop listening and calling."""
         self._stop.set()
@@ -61,7 +66,10 @@ class FakeServer:
     def reply(self, request: Request) -> Answer:
         """Answer one request: a control of the stand-in, a file, or the vendor's own."""
         if request.path.startswith("/_fake/"):
-            return self._control(request)
+            try:
+                return self._control(request)
+            except (ValueError, TypeError, KeyError) as error:
+                return Answer(status=400, content={"detail": str(error)})
         try:
             return self._answered(request)
         finally:
@@ -166,6 +174,12 @@ def _delivered(call: Call) -> bool:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    connections = 0
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Count connections, for those who must not share one."""
+        self.connections += 1
+        return super().get_request()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Keep quiet: clients of a stand-in hang up as part of the play."""

@@ -224,8 +224,10 @@ class Vendor(ABC):
             return Answer(status=403, raw=b"expired")
         mp4 = {"content-type": "video/mp4"}
         where = job.script.file
-        if where is File.TRUNCATED:
-            return Answer(raw=self.clip[: len(self.clip) // 2], headers=mp4, cut=len(self.clip))
+        if where in (File.TRUNCATED, File.DAMAGED):
+            half = self.clip[: len(self.clip) // 2]
+            cut = len(self.clip) if where is File.TRUNCATED else 0
+            return Answer(raw=half, headers=mp4, cut=cut)
         if where is File.MOVED and "moved" not in request.query:
             return Answer(status=302, headers={"location": f"{self.file_url(job)}&moved=1"})
         if where is File.ASTRAY:

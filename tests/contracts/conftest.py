@@ -1,6 +1,7 @@
 """The implementations that one suite is run over."""
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -9,6 +10,7 @@ from moto import mock_aws
 
 from functions.adapters.dynamodb_store import DynamoTaskStore
 from functions.domain.ports import TaskStore
+from local.instance import REGION, ROOT_KEY, Emulator
 from tests.doubles.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -59,13 +61,40 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture(params=["memory", "moto"])
+def emulated(found: Emulator, service: Any) -> Any:
+    """A client of the emulator as the account's owner."""
+    return boto3.client(
+        service,
+        endpoint_url=found.endpoint,
+        region_name=REGION,
+        aws_access_key_id=ROOT_KEY,
+        aws_secret_access_key=ROOT_KEY,
+    )
+
+
+@contextmanager
+def table_client(kind: str, request: pytest.FixtureRequest) -> Iterator["DynamoDBClient"]:
+    """A client of a fresh, empty table in moto or in the emulator."""
+    if kind == "moto":
+        with mock_aws():
+            client: DynamoDBClient = boto3.client("dynamodb")
+            create_table(client)
+            yield client
+        return
+    with closing(emulated(request.getfixturevalue("bare_emulator"), "dynamodb")) as client:
+        create_table(client)
+        yield client
+        client.delete_table(TableName=TABLE)
+
+
+BACKENDS = ["memory", "moto", pytest.param("emulator", marks=pytest.mark.emulator)]
+
+
+@pytest.fixture(params=BACKENDS)
 def store(request: pytest.FixtureRequest, aws_environment: None) -> Iterator[TaskStore]:
     assert aws_environment is None
     if request.param == "memory":
         yield MemoryStore()
         return
-    with mock_aws():
-        client: DynamoDBClient = boto3.client("dynamodb")
-        create_table(client)
+    with table_client(request.param, request) as client:
         yield dynamo_store(client)

@@ -3,23 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from functions.adapters.dynamodb_audit import DynamoAuditStore
 from functions.domain.audit import AuditReport, Difference, Lock, audit_account
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id
 from functions.domain.ports import AuditStore, TaskStore
-from tests.contracts.conftest import TABLE, create_table, dynamo_store
+from tests.contracts.conftest import BACKENDS, TABLE, dynamo_store, table_client
 from tests.doubles.store import MemoryAuditStore, MemoryStore
 from tests.doubles.world import START
 from tests.factories import new_task, ulid
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 
 @dataclass(slots=True)
@@ -30,16 +24,14 @@ class Table:
     audits: AuditStore
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=BACKENDS)
 def table(request: pytest.FixtureRequest, aws_environment: None) -> Iterator[Table]:
     assert aws_environment is None
     if request.param == "memory":
         store = MemoryStore()
         yield Table(tasks=store, audits=MemoryAuditStore(store=store))
         return
-    with mock_aws():
-        client: DynamoDBClient = boto3.client("dynamodb")
-        create_table(client)
+    with table_client(request.param, request) as client:
         yield Table(tasks=dynamo_store(client), audits=DynamoAuditStore(client, TABLE))
 
 

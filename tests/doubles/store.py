@@ -81,7 +81,7 @@ class MemoryStore:
         key = self.keys.get((account, key_hash))
         return _replay(key, fingerprint) if key else None
 
-    def get(self, ref: TaskRef) -> Task | None:
+    def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:  # noqa: ARG002 - always is
         return self.tasks_by_ref.get(ref)
 
     def input(self, ref: TaskRef) -> Mapping[str, Any] | None:

@@ -21,6 +21,7 @@ def local_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         emulator.stop(instance)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all tests on one worker: starting a second stack costs more than it saves."""
     here = Path(__file__).parent

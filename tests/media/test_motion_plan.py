@@ -2,7 +2,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from functions.media.motion_grid import MARGIN, fit_span, plan_canvases, plan_shot
@@ -32,6 +32,7 @@ def move(motion: str, *, width: int = 1600, height: int = 1200, seconds: int = 4
     return plan_move(motion=motion, seconds=seconds, aspect="16:9", width=width, height=height)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(MOTIONS),
     st.integers(SECONDS_MIN, SECONDS_MAX),
@@ -54,6 +55,7 @@ def test_every_window_lies_in_the_photo_and_has_the_aspect(
         assert math.isclose(window.w * planned.height, window.h * planned.width, rel_tol=1e-9)
 
 
+@settings(deadline=None)
 @given(moves)
 def test_the_ends_are_exact_and_the_way_never_turns(planned: Move) -> None:
     windows = [planned.at(frame) for frame in range(planned.frames)]
@@ -66,6 +68,7 @@ def test_the_ends_are_exact_and_the_way_never_turns(planned: Move) -> None:
         assert all((b - a) * sign >= -1e-7 for a, b in itertools.pairwise(values))
 
 
+@settings(deadline=None)
 @given(moves)
 def test_the_speed_changes_gently(planned: Move) -> None:
     scale = planned.width / planned.start.w
@@ -115,6 +118,7 @@ def test_an_order_that_nobody_can_make_is_a_bug(motion: str, seconds: int, aspec
         plan_move(motion=motion, seconds=seconds, aspect=aspect, width=640, height=480)
 
 
+@settings(deadline=None)
 @given(moves)
 def test_every_shot_is_within_a_fraction_of_a_pixel(planned: Move) -> None:
     canvases = plan_canvases(planned)
@@ -129,6 +133,7 @@ def test_every_shot_is_within_a_fraction_of_a_pixel(planned: Move) -> None:
             assert span.scaled % 2 == 0
 
 
+@settings(deadline=None)
 @given(st.floats(0, 500), st.floats(1.64, 2.5), st.sampled_from([720, 960, 1280]))
 def test_a_span_puts_the_window_where_it_says(start: float, step: float, out: int) -> None:
     span = fit_span(start, start + out * step, out)

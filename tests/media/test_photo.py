@@ -144,6 +144,7 @@ def test_a_nonsensical_orientation_means_upright(value: int) -> None:
     assert orientation(pictures.tiff(value)) == 1
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 60))
 def test_any_exif_block_gives_an_orientation(junk: bytes, cut: int) -> None:
     whole = pictures.tiff(6)

@@ -10,7 +10,7 @@ from typing import Any
 from functions.adapters.provider_http import ProviderHttp
 from functions.domain.hooks import Delivery, Judgement, delivery
 from functions.domain.jobs import Accepted, Job, Observation, RenderOrder
-from functions.domain.providers import Provider, Remote, Secrets, configured
+from functions.domain.providers import Remote, Secrets, configured
 from functions.providers import load
 from local.fakes import vendor
 from local.fakes.script import Script
@@ -21,10 +21,6 @@ from tests.doubles.world import FixedClock
 CLIP = bytes(range(256)) * 64
 TOKEN = "8Zk2mQvT4bWn6XyR1sLd9GhJ"
 OTHER_TOKEN = "aaaaaaaaaaaaaaaaaaaaaaaa"
-
-
-def is_remote(provider: Provider) -> bool:
-    return isinstance(provider, Remote)
 
 
 REMOTES: dict[str, Remote] = {

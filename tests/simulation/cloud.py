@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 from unittest.mock import patch
 
 import boto3
+from botocore import UNSIGNED
 from botocore.config import Config
 from moto import mock_aws
-from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 from moto.sqs.models import sqs_backends
@@ -29,6 +30,7 @@ KINDS = ("image_to_video",)
 SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions")
 # The SDK must not hide a fault from our adapters.
 ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
+UNSIGNED_ONCE = ONCE.merge(Config(signature_version=UNSIGNED))  # moto looks at S3's alone
 _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -74,7 +76,9 @@ class Cloud:
     def __init__(self) -> None:
         self.breaker = Breaker(self)
         self.clients: dict[str, Any] = {
-            service: boto3.client(service, config=ONCE)  # type: ignore[call-overload]
+            service: boto3.client(  # type: ignore[call-overload]
+                service, config=ONCE if service == "s3" else UNSIGNED_ONCE
+            )
             for service in SERVICES
         }
         create_table(self.clients["dynamodb"])

@@ -38,6 +38,29 @@ _CONFLICTS = frozenset({Fault.CONFLICT, Fault.CONTENDED})
 _OK = 200
 
 
+def _died(_url: str) -> BaseException:
+    return ProcessDied()
+
+
+def _timed_out(url: str) -> BaseException:
+    return ReadTimeoutError(endpoint_url=url)
+
+
+def _unconnected(url: str) -> BaseException:
+    return EndpointConnectionError(endpoint_url=url)
+
+
+_BEFORE: dict[Fault | None, Callable[[str], BaseException]] = {
+    Fault.DIED_BEFORE: _died,
+    Fault.NEVER_ARRIVED: _timed_out,
+    Fault.NO_CONNECTION: _unconnected,
+}
+_AFTER: dict[Fault | None, Callable[[str], BaseException]] = {
+    Fault.DIED_AFTER: _died,
+    Fault.ANSWER_LOST: _timed_out,
+}
+
+
 def faults_of(operation: str) -> tuple[Fault, ...]:
     """Name the faults that make a difference for an operation."""
     if operation in READS:  # made or not is the same here
@@ -232,30 +255,19 @@ class Breaker:
     def _outcome(
         self, fault: Fault | None, event_name: str, operation: str, request: Any
     ) -> AWSResponse:
-        url = str(request.url)
-        match fault:
-            case Fault.DIED_BEFORE:
-                raise ProcessDied
-            case Fault.NEVER_ARRIVED:
-                raise ReadTimeoutError(endpoint_url=url)
-            case Fault.NO_CONNECTION:
-                raise EndpointConnectionError(endpoint_url=url)
-            case Fault.THROTTLED:
-                return _throttled(url, event_name)
-            case Fault.CONFLICT | Fault.CONTENDED:
-                if fault is Fault.CONTENDED and operation == "TransactWriteItems":
-                    self._contended = _written(request.body)
-                return _conflict(url, operation, request)
+        if fault in _CONFLICTS:
+            if fault is Fault.CONTENDED and operation == "TransactWriteItems":
+                self._contended = _written(request.body)
+            return _conflict(str(request.url), operation, request)
+        if fault is Fault.THROTTLED:
+            return _throttled(str(request.url), event_name)
+        if fault in _BEFORE:
+            raise _BEFORE[fault](str(request.url))
         answer = self._make(event_name, operation, request)
-        match fault:
-            case Fault.DIED_AFTER:
-                raise ProcessDied
-            case Fault.ANSWER_LOST:
-                raise ReadTimeoutError(endpoint_url=url)
-            case Fault.REPEATED:
-                if operation == "TransactWriteItems" and answer.status_code == _OK:
-                    return answer  # its client token: DynamoDB answers again without effect
-                return self._make(event_name, operation, request)
+        if fault in _AFTER:
+            raise _AFTER[fault](str(request.url))
+        if fault is Fault.REPEATED and not _remembered(operation, answer):
+            return self._make(event_name, operation, request)
         return answer
 
     def _make(self, event_name: str, operation: str, request: Any) -> AWSResponse:
@@ -266,6 +278,11 @@ class Breaker:
         if answer.status_code == _OK and operation not in READS:
             self._effects += self.cloud.made(operation, _json(request.body))
         return answer
+
+
+def _remembered(operation: str, answer: AWSResponse) -> bool:
+    """Whether a repeat is answered without effect, by its client token; moto would write again."""
+    return operation == "TransactWriteItems" and answer.status_code == _OK
 
 
 def _json(body: Any) -> Mapping[str, Any]:

@@ -23,7 +23,9 @@ def violations(books: Books, files: Collection[str], *, ended: bool) -> list[str
             found.append(f"{task.id} is still {task.state}")
     known = {task.id for task in books.tasks}
     found += [
-        f"entry {entry.id} of no task" for entry in books.entries if entry.task not in {None, *known}
+        f"entry {entry.id} of no task"
+        for entry in books.entries
+        if entry.task not in {None, *known}
     ]
     found += [f"auditor: {difference}" for difference in audit_account(books)]
     return found

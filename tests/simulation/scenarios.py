@@ -1,7 +1,7 @@
 """Lives of a task, each a script. The search breaks every one of their AWS calls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from functions.domain.states import TaskState
@@ -40,12 +40,12 @@ def refused(story: Story) -> None:
 
 
 def rejected_once(story: Story) -> None:
-    story.town.ports.inspector.script = [BLACK]
+    story.town.ports.judge.script = [BLACK]
     story.want(story.order)
 
 
 def repacked(story: Story) -> None:
-    story.town.ports.inspector.mends = True
+    story.town.ports.judge.mends = True
     story.want(story.order)
 
 
@@ -81,6 +81,10 @@ def worker_lost_before_upload(story: Story) -> None:
 
 
 def no_worker(story: Story) -> None:
+    ports = story.town.ports
+    kind = ports.kinds["image_to_video"]
+    limits = replace(kind.limits, queue_wait_seconds=1200)  # a shorter way to the same end
+    ports.kinds = {kind.name: replace(kind, limits=limits)}
     story.town.habits.workers = False
     story.want(story.order)
 

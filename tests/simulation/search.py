@@ -1,5 +1,6 @@
 """Breaks every AWS call of a scenario in every way, and then every call of what follows."""
 
+import gc
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from functions.adapters.dynamodb_items import balance_of, entry_of, task_of
 from functions.adapters.dynamodb_keys import BALANCE_SK, Item, entry_sk, lock_sk, moment, task_sk
 from functions.domain.audit import Books, Lock
 from tests.simulation.cloud import Cloud
-from tests.simulation.faults import Fault, Plan, Taped, faults_of
+from tests.simulation.faults import Plan, Taped, faults_of
 from tests.simulation.invariants import violations
 from tests.simulation.scenarios import Scenario, play, town
 from tests.simulation.story import ACCOUNT, Story, plan_text
@@ -21,6 +22,9 @@ from tests.simulation.story import ACCOUNT, Story, plan_text
 _DEAF = frozenset({"v", "created_at", "history", "code", "reason", "ttl", "at", "keep_until"})
 _MOMENTS = frozenset({"due_at", "not_before", "queued_at"})
 _NAMES = re.compile(r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|[0-9a-f]{16})\b")
+
+
+RUNS_PER_COLLECTION = 100
 
 
 class Merged(BaseException):
@@ -55,7 +59,11 @@ class Search:
 
     def run(self) -> Figures:
         """Search."""
-        self._explore({}, (), 0.0, 1.0)
+        gc.disable()  # every call makes cycles; between runs is soon enough
+        try:
+            self._explore({}, (), 0.0, 1.0)
+        finally:
+            gc.enable()
         return self.figures
 
     def _explore(self, plan: Plan, base: Sequence[Taped], share: float, width: float) -> None:
@@ -83,6 +91,8 @@ class Search:
         story = Story(town=town(self.cloud, self.workdir))
         story.town.boundary = lambda: self._arrived(story, left)
         self.figures.runs += 1
+        if self.figures.runs % RUNS_PER_COLLECTION == 0:
+            gc.collect()
         wrongs: list[str] = []
         try:
             wrongs = play(self.scenario, story)
@@ -148,7 +158,7 @@ def state_text(story: Story, items: Sequence[Item]) -> str:
         [[run.attempt, run.finding and run.finding["output"]] for run in machine.runs],
         [machine.habits.runs_lost, ports.renderer.calls - claims],
         [len(ports.renderer.script), str(ports.renderer.always), len(ports.renderer.meanwhile)],
-        [len(ports.inspector.script), sorted(machine.cloud.breaker.by_operation)],
+        [len(ports.judge.script), sorted(machine.cloud.breaker.by_operation)],
         sorted(machine.cloud.files()),
     ]
     names: dict[str, str] = {}

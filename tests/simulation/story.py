@@ -74,9 +74,7 @@ class Story:
 
     def cancel(self) -> bool:
         """Withdraw the order; that it is too late is an answer too."""
-        return bool(
-            self.town.process("cancel", lambda: intake.cancel(self.town.ports, self.ref()))
-        )
+        return bool(self.town.process("cancel", lambda: intake.cancel(self.town.ports, self.ref())))
 
     def redrive(self) -> bool:
         """Start the dead task again."""
@@ -109,13 +107,17 @@ class Story:
         town = self.town
         for message in town.messages:
             message.visible_at = town.ports.clock.now()
-        for again in (lambda: True, self.order):
-            self.chapter += 1
-            assert any(again() for _ in range(TRIES)), "the order was never answered"
-            town.pump()
-            self.chapter += 1
-            town.sweep()
+        self._quiet()
+        self.chapter += 1
+        assert any(self.order() for _ in range(TRIES)), "the order was never answered"
+        self._quiet()
         town.cloud.breaker.counting = False
+
+    def _quiet(self) -> None:
+        self.chapter += 1
+        self.town.pump()
+        self.chapter += 1
+        self.town.sweep()
 
     def state(self) -> list[Any]:
         """Say how far all have come; equal states have equal futures."""

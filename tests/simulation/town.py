@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -42,12 +42,11 @@ SWEEP_SECONDS = 50
 
 
 @contextmanager
-def one_beat(beat: Callable[[], bool], _seconds: float) -> Iterator[None]:
+def one_beat(beat: Callable[[], bool], seconds: float) -> Iterator[None]:
     """Provide `Heartbeat`: one beat while rendering. Trouble waits for the next, as in a thread."""
-    try:
+    assert seconds > 0
+    with suppress(TallyreelError):
         beat()
-    except TallyreelError:
-        pass
     yield
 
 
@@ -66,8 +65,9 @@ class TownPorts(AwsPorts):
         self._cloud = cloud
         self.at = FixedClock()
         self.renderer = ScriptedRenderer()
-        self.inspector = ScriptedInspector()
+        self.judge = ScriptedInspector()
         self.clock = self.at
+        self.inspector = self.judge
         self.ids = SteadyIds(chance=random.Random(7))
         self.rules = Rules(shards=1)
         self.providers = {"motion": self.renderer.provider()}

@@ -66,6 +66,7 @@ def local_assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     return synthesize(tmp_path_factory.mktemp("local"), local=True)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all tests on one worker: they share two syntheses."""
     here = Path(__file__).parent

@@ -106,7 +106,7 @@ def listed(
 def seen(id: TaskId) -> Response[Any]:  # noqa: A002 - the path's own word
     """Show a task; 304 if the client's ETag still describes it."""
     caller = caller_of(router.current_event)
-    task = _known(TaskRef(account=caller.account, id=id))
+    task = _known(TaskRef(account=caller.account, id=id), fresh=False)
     now = ports().clock.now()
     etag = etag_of(task, now)
     headers: dict[str, Any] = {"ETag": etag, "Cache_Control": "private, no-cache"}
@@ -149,8 +149,8 @@ def _retry_after(task: Task) -> str:
     return str(retry_after_seconds(age.total_seconds()))
 
 
-def _known(ref: TaskRef) -> Task:
-    task = ports().store.get(ref)
+def _known(ref: TaskRef, *, fresh: bool = True) -> Task:
+    task = ports().store.get(ref, fresh=fresh)
     if task is not None and _is_kept(task, ports().clock.now()):
         return task
     hold = entry_id(EntryKind.HOLD, subject=ref.id)

@@ -1,0 +1,64 @@
+"""Every AWS call of every scenario, broken in every way, one at a time: see docs/recovery.md.
+
+The classes only spread the work: the test runner gives each to a process of its own.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.cloud import Cloud
+from tests.simulation.scenarios import SCENARIOS
+from tests.simulation.search import Search
+
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+
+
+def assert_survives(cloud: Cloud, name: str, workdir: Path) -> None:
+    figures = Search(cloud, BY_NAME[name], workdir, depth=1).run()
+
+    assert not figures.wrongs, figures.wrongs[0]
+    assert figures.runs > 4 * figures.calls
+
+
+class TestDelivery:
+    @pytest.mark.parametrize(
+        "name", ["happy", "retry", "relay_off", "everything_twice", "rejected_once", "repacked"]
+    )
+    def test_ends_delivered_and_charged_once(self, cloud: Cloud, name: str, tmp_path: Path) -> None:
+        assert_survives(cloud, name, tmp_path)
+
+
+class TestLoss:
+    @pytest.mark.parametrize(
+        "name", ["worker_lost_after_upload", "worker_lost_before_upload", "workflow_lost"]
+    )
+    def test_costs_time_and_not_the_result(self, cloud: Cloud, name: str, tmp_path: Path) -> None:
+        assert_survives(cloud, name, tmp_path)
+
+
+class TestFailure:
+    @pytest.mark.parametrize("name", ["refused", "cancel_queued", "cancel_during_render", "dead"])
+    def test_gives_the_credits_back(self, cloud: Cloud, name: str, tmp_path: Path) -> None:
+        assert_survives(cloud, name, tmp_path)
+
+
+class TestWaiting:
+    def test_ends_when_no_worker_comes(self, cloud: Cloud, tmp_path: Path) -> None:
+        assert_survives(cloud, "no_worker", tmp_path)
+
+
+class TestRedrive:
+    def test_starts_a_new_round_with_a_hold_of_its_own(self, cloud: Cloud, tmp_path: Path) -> None:
+        assert_survives(cloud, "redriven", tmp_path)
+
+
+def test_every_scenario_is_searched() -> None:
+    searched = {
+        name
+        for group in (TestDelivery, TestLoss, TestFailure)
+        for method in vars(group).values()
+        for mark in getattr(method, "pytestmark", ())
+        for name in mark.args[1]
+    }
+    assert searched | {"no_worker", "redriven"} == BY_NAME.keys()
