@@ -57,10 +57,10 @@ lint: setup ## Check style and types
 	@$(RUN) -m mypy
 
 test: lint ## Everything that CI runs
-	@$(RUN) -m pytest -n $(WORKERS) --dist loadgroup -m "not slow" $(PYTEST_ARGS)
+	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 prove: lint ## The tests and the long proofs
-	@$(RUN) -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 bench: setup ## Measure; see bench/README.md
 	@PYTHONPATH=. $(RUN) -m bench

@@ -1,8 +1,8 @@
 """Damage trials and a header fuzz: what the inspection finds, and what it survives.
 
-    python -m bench.damage                 all of it, a few minutes
-    python -m bench.damage --trials 20     fewer trials per kind of damage
-    python -m bench.damage --fuzz 200      fewer files in the fuzz
+python -m bench.damage                 all of it, a few minutes
+python -m bench.damage --trials 20     fewer trials per kind of damage
+python -m bench.damage --fuzz 200      fewer files in the fuzz
 """
 
 import argparse
@@ -29,7 +29,8 @@ from functions.media.sandbox import Limits
 from functions.media.verdict import Expected, Facts, NotVerified, conclude, hopeless
 
 SECONDS = 6
-ORDER = Expected(seconds=SECONDS, codecs=("h264", "hevc", "av1"))
+# Only damage is judged here, not the length.
+ORDER = Expected(seconds=SECONDS, codecs=("h264", "hevc", "av1"), tolerance_seconds=60)
 Dice = random.Random
 
 
@@ -87,7 +88,7 @@ def pictures(data: bytes) -> tuple[bytes, ...]:
     """Checksums of what a player would show, as far as it gets."""
     sums: list[bytes] = []
     try:
-        with av.open(io.BytesIO(data)) as box:
+        with av.open(io.BytesIO(data), "r", format="mov", metadata_errors="ignore") as box:
             stream = box.streams.video[0]
             stream.thread_type = "NONE"
             for frame in box.decode(stream):
@@ -102,10 +103,11 @@ def pictures(data: bytes) -> tuple[bytes, ...]:
 
 def ruling(data: bytes) -> str:
     file = io.BytesIO(data)
-    findings = list(judge_layout(read_layout(file), ORDER))
+    layout = read_layout(file)
+    findings = list(judge_layout(layout, ORDER))
     if not hopeless(findings):
         file.seek(0)
-        findings += judge_measured(measure(file, ORDER), ORDER)
+        findings += judge_measured(measure(file, ORDER), ORDER, layout.listed)
     return conclude(findings, Facts()).verdict
 
 
@@ -116,12 +118,13 @@ def media_of(path: Path) -> Media:
 
 
 def trials(codec: str, media: Media, count: int) -> None:
-    assert ruling(media.data) == "accept", codec
+    if ruling(media.data) != "accept":
+        sys.exit(f"the clean {codec} film is not accepted")
     all_found = all_changed = 0
     for name, damage in DAMAGE.items():
         found = missed = worst = 0
         for seed in range(count):
-            mutant = damage(media, random.Random(f"{codec} {name} {seed}"))
+            mutant = damage(media, Dice(f"{codec} {name} {seed}"))
             if ruling(mutant) != "accept":
                 found += 1
                 continue
@@ -163,12 +166,12 @@ def mutated(data: bytes, dice: Dice) -> bytes:
 def fuzz(media: Media, count: int) -> None:
     order = Expected(seconds=1)
     outcomes: collections.Counter[str] = collections.Counter()
-    wrong = 0
+    wrong = one = 0
     slowest = 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.mp4"
         for seed in range(count):
-            data = mutated(media.data, random.Random(f"fuzz {seed}"))
+            data = mutated(media.data, Dice(f"fuzz {seed}"))
             path.write_bytes(data)
             started = time.perf_counter()
             outcome = inspect_sandboxed(path, order, limits=Limits(wall_seconds=20))
@@ -177,12 +180,16 @@ def fuzz(media: Media, count: int) -> None:
                 outcomes[f"not verified: {outcome.code}"] += 1
                 continue
             outcomes[outcome.verdict] += 1
-            if outcome.verdict == "accept" and pictures(data) != media.pictures:
-                wrong += 1
-                print(f"fuzz {seed}: accepted with other pictures")
+            if outcome.verdict == "accept":
+                lost = len(set(media.pictures) - set(pictures(data)))
+                one += lost == 1
+                wrong += lost > 1
+                if lost > 1:
+                    print(f"fuzz {seed}: accepted, {lost} pictures lost")
     told = ", ".join(f"{name} {number}" for name, number in sorted(outcomes.items()))
-    print(f"fuzz of {count} headers: {told}; accepted with changed pictures {wrong}; "
-          f"slowest {slowest:.2f} s; the parent is still here")  # fmt: skip
+    print(f"fuzz of {count} headers: {told}")
+    print(f"accepted although one picture is lost: {one}, more than one: {wrong}")
+    print(f"slowest {slowest:.2f} s; the parent is still here")
 
 
 def main() -> None:
@@ -190,11 +197,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--fuzz", type=int, default=2000)
     parser.add_argument("--codecs", default="h264,av1,hevc")
+    parser.add_argument("--film", type=Path, help="damage this MP4 instead of made ones")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.trials:
             for codec in given.codecs.split(","):
-                media = media_of(clip(Path(folder) / f"{codec}.mp4", codec, SECONDS))
+                film = given.film or clip(Path(folder) / f"{codec}.mp4", codec, SECONDS)
+                media = media_of(film)
                 trials(codec, media, given.trials)
         if given.fuzz:
             small = clip(Path(folder) / "small.mp4", "h264", 1, size=(160, 90))
@@ -202,4 +211,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,6 +3,7 @@
 import os
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 from av.filter import Graph
@@ -20,7 +21,7 @@ FILMS = {
 BITS = {720: "5300000", 1080: "8900000"}
 
 
-def film(path: Path, width: int, height: int, seconds: int, look: str) -> Path:
+def film(folder: Path, width: int, height: int, seconds: int, look: str) -> Path:
     """Encode a film; `film` has texture and grain, `test` is flat and sharp."""
     if look == "film":
         steps = [("mandelbrot", f"s={width}x{height}:rate={RATE}"), ("noise", "alls=6:allf=t")]
@@ -28,9 +29,10 @@ def film(path: Path, width: int, height: int, seconds: int, look: str) -> Path:
     else:
         steps = [("testsrc2", f"s={width}x{height}:rate={RATE}")]
         options = {"preset": "veryfast"}
-    short = path.with_suffix(".short.mp4")
+    short = folder / f"{look}-{height}.mp4"
     if not short.exists():
         _encode(short, steps, options, width, height)
+    path = folder / f"{look}-{height}-{seconds}.mp4"
     _repeat(short, path, seconds // LOOP_SECONDS)
     return path
 
@@ -49,7 +51,7 @@ def _encode(
     nodes = [graph.add(*step) for step in [*steps, ("format", "yuv420p")]]
     graph.link_nodes(*nodes, graph.add("buffersink")).configure()
     with av.open(path, "w", options={"movflags": "faststart"}) as box:
-        stream = box.add_stream(encoder, rate=RATE, options=options)
+        stream: Any = box.add_stream(encoder, rate=RATE, options=options)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.thread_type = "FRAME"  # slices, one per thread, are not what services deliver
         for index in range(RATE * seconds):
@@ -60,8 +62,8 @@ def _encode(
 
 
 ENCODERS = {
-    "h264": ("libx264", {"preset": "veryfast", "b": "1500000"}),
-    "hevc": ("libx265", {"preset": "veryfast", "b": "1500000", "x265-params": "log-level=none"}),
+    "h264": ("libx264", {"preset": "medium", "b": "1500000"}),
+    "hevc": ("libx265", {"preset": "fast", "b": "1500000", "x265-params": "log-level=none"}),
     "av1": ("libsvtav1", {"preset": "10", "b": "1500000"}),
 }
 
@@ -97,7 +99,7 @@ def _repeat(short: Path, path: Path, times: int) -> None:
 
 def early_rejects(folder: Path) -> dict[str, Path]:
     """Files that must be refused without decoding."""
-    whole = (folder / "film-720p-10-s.mp4").read_bytes()
+    whole = (folder / "film-720.mp4").read_bytes()
     contents = {
         "web page": b"<!DOCTYPE html><html><body>Access denied</body></html>",
         "cut in half": whole[: len(whole) // 2],

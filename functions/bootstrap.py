@@ -18,17 +18,20 @@ from botocore.config import Config
 from functions import kinds, providers
 from functions.adapters.clock import SystemClock, SystemIds
 from functions.adapters.dynamodb_audit import DynamoAuditStore
+from functions.adapters.dynamodb_budgets import DynamoBudgets
 from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import plain
 from functions.adapters.dynamodb_store import DynamoTaskStore
 from functions.adapters.heartbeat import thread_heartbeat
 from functions.adapters.metrics import LogMetrics
 from functions.adapters.s3_media import S3MediaStore
+from functions.adapters.secrets_manager import SecretsManager
 from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.domain.kinds import Kind
 from functions.domain.ports import (
     AuditStore,
+    Budgets,
     Clock,
     Heartbeat,
     Ids,
@@ -36,17 +39,19 @@ from functions.domain.ports import (
     MediaStore,
     Metrics,
     Ports,
+    ProviderCalls,
     RenderQueue,
     Rules,
     TaskStore,
     Workflow,
 )
-from functions.domain.providers import Provider
-from functions.domain.tasks import Task
+from functions.domain.providers import Provider, Remote, configured
+from functions.domain.tasks import Route, Task
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
@@ -74,7 +79,11 @@ class Settings:
         text = self.environment.get(f"TALLYREEL_{name}", "")
         return frozenset(word.strip() for word in text.split(",") if word.strip())
 
-    def table(self, name: str) -> dict[str, str]:
+    def get(self, name: str) -> str | None:
+        """Read a setting that need not be there."""
+        return self.environment.get(f"TALLYREEL_{name}") or None
+
+    def table(self, name: str) -> dict[str, Any]:
         """Read a setting that maps names to values."""
         return dict(json.loads(self.environment.get(f"TALLYREEL_{name}", "{}")))
 
@@ -88,7 +97,34 @@ class AwsPorts:
     @cached_property
     def rules(self) -> Rules:
         """What the deployment decided."""
-        return Rules()
+        settings = self._settings
+        routes = {
+            kind: tuple(Route(provider=each["provider"], lane=each["lane"]) for each in given)
+            for kind, given in settings.table("ROUTES").items()
+        }
+        return Rules(
+            hook_base=settings.get("HOOK_BASE"),
+            routes=routes,
+            unit_prices=settings.table("UNIT_PRICES"),
+        )
+
+    @cached_property
+    def remote(self) -> ProviderCalls:
+        """Who reaches providers."""
+        from functions.adapters.provider_calls import ProviderCallsOverHttp  # noqa: PLC0415 - httpx
+
+        client: SecretsManagerClient = _client("secretsmanager")
+        return ProviderCallsOverHttp(
+            SecretsManager(client, self._settings.table("SECRETS")),
+            self.clock,
+            test_origins=self._settings.words("TEST_ORIGINS"),
+        )
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        """What providers may be asked."""
+        client: DynamoDBClient = _client("dynamodb")
+        return DynamoBudgets(client, self._settings["TABLE"], self.clock)
 
     @cached_property
     def store(self) -> TaskStore:
@@ -154,7 +190,13 @@ class AwsPorts:
     @cached_property
     def providers(self) -> Mapping[str, Provider]:
         """Who renders, by name."""
-        return providers.load()
+        options = self._settings.table("PROVIDER_OPTIONS")
+        return {
+            name: configured(found, options[name])
+            if name in options and isinstance(found, Remote)
+            else found
+            for name, found in providers.load().items()
+        }
 
     @cached_property
     def inspector(self) -> Inspector:

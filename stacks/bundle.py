@@ -29,7 +29,7 @@ GLIBC_MINORS = (34, 28, 17)
 
 # botocore ships the descriptions of 400 services, 25 MB and 2,000 files that each cold start
 # pays for. A service that an adapter begins to use is added here; a test compares the two.
-AWS_SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions", "sts")
+AWS_SERVICES = ("dynamodb", "s3", "secretsmanager", "sqs", "stepfunctions", "sts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

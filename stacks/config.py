@@ -1,7 +1,8 @@
 """What one deployment may choose, read once from the CDK context."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
 LOG_RETENTION_DAYS = (1, 7, 14, 30, 90, 365)  # some of what CloudWatch Logs knows
@@ -29,12 +30,21 @@ class Config:
     jwt_issuer: str = ""  # another OIDC issuer; with it no user pool is made
     jwt_audience: tuple[str, ...] = ()  # client ids that the issuer's tokens may name
     alarm_topic_arn: str = ""  # an SNS topic of yours that hears the alarms
+    # Who renders a kind, tried in this order: `-c 'providers={"image_to_video": ["fal"]}'`.
+    providers: Mapping[str, list[str]] = field(default_factory=dict)
+    provider_options: Mapping[str, Any] = field(default_factory=dict)  # fields of its file
+    provider_concurrency_max: int = 10
+    secrets_below: str = "tallyreel"  # of the providers' secrets: `tallyreel/fal`
+    unit_prices: Mapping[str, int] = field(default_factory=dict)  # credits by "kind/provider"
+    test_origins: tuple[str, ...] = ()  # stand-ins for providers on this machine; never on AWS
 
     def __post_init__(self) -> None:
         if bool(self.jwt_issuer) != bool(self.jwt_audience):
             raise ValueError("set jwt_issuer and jwt_audience together, or neither")
         if not CONCURRENCY[0] <= self.render_concurrency_max <= CONCURRENCY[1]:
             raise ValueError(f"render_concurrency_max: from {CONCURRENCY[0]} to {CONCURRENCY[1]}")
+        if self.test_origins and not self.local:
+            raise ValueError("test_origins: only for the emulator on this machine")
         if self.log_retention_days not in LOG_RETENTION_DAYS:
             raise ValueError(f"log_retention_days: one of {LOG_RETENTION_DAYS}")
 
@@ -42,11 +52,15 @@ class Config:
     def from_context(cls, get: Callable[[str], Any]) -> "Config":
         """Take what the context names; values given with `-c` arrive as text."""
         given = {
-            field.name: _as_type_of(field.name, field.default, get(field.name))
-            for field in fields(cls)
-            if get(field.name) is not None
+            each.name: _as_type_of(each.name, _default(each), get(each.name))
+            for each in fields(cls)
+            if get(each.name) is not None
         }
         return cls(**given)
+
+
+def _default(of: "Field[Any]") -> Any:
+    return of.default if of.default is not MISSING else {}
 
 
 def _as_type_of(name: str, default: Any, value: Any) -> Any:
@@ -56,6 +70,8 @@ def _as_type_of(name: str, default: Any, value: Any) -> Any:
         if str(value).lower() not in BOOLEANS:
             raise ValueError(f"context {name}: say true or false, not {value!r}")
         return BOOLEANS[str(value).lower()]
+    if isinstance(default, dict):
+        return json.loads(value) if isinstance(value, str) else value
     if isinstance(default, tuple):
         items = value.split(",") if isinstance(value, str) else value
         return tuple(item.strip() for item in items if item.strip())

@@ -64,6 +64,7 @@ class Intake(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         config = package.config
+        self.audience = audience
         self.intake = PipelineFunction(
             self,
             "intake",
@@ -110,7 +111,7 @@ class Intake(Construct):
         )
 
     def _routes(self, issuer: str, audience: list[str]) -> None:
-        jwt = authorizers.HttpJwtAuthorizer("Jwt", issuer, jwt_audience=audience)
+        jwt = self._jwt = authorizers.HttpJwtAuthorizer("Jwt", issuer, jwt_audience=audience)
         target = integrations.HttpLambdaIntegration(
             "Intake",
             self.intake.function,
@@ -127,6 +128,24 @@ class Intake(Construct):
                         reason="Public on purpose: it shows nothing of any account.",
                     )
                 )
+
+    def takes_hooks(
+        self, stage: PipelineFunction, route: str, *, operators: tuple[str, ...]
+    ) -> None:
+        """Add the route that providers call, and those on which operators look after it."""
+        target = integrations.HttpLambdaIntegration(
+            "Hooks", stage.function, scope_permission_to_route=False
+        )
+        for signed_in in operators:
+            self._route(signed_in, target, self._jwt)
+        for made in self._route(route, target, api.HttpNoneAuthorizer()):
+            Validations.of(made).acknowledge(
+                Acknowledgment(
+                    id="AwsSolutions-APIG4",
+                    reason="Providers have no token of ours; the path holds an unguessable one, "
+                    "signatures are checked, and a call by itself moves nothing.",
+                )
+            )
 
     def _route(
         self, route: str, target: api.HttpRouteIntegration, authorizer: api.IHttpRouteAuthorizer

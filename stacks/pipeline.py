@@ -8,15 +8,20 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from functions import kinds
+from stacks import remote
 from stacks.audit import Audit
 from stacks.bundle import Target, layer
+from stacks.check import Check
 from stacks.config import Config
 from stacks.function import PYTHON, ROOT, RUNTIME, Package, PipelineFunction, pipeline_code
+from stacks.hooks import OPERATORS_ROUTES, Hooks
+from stacks.hooks import ROUTE as HOOK_ROUTE
 from stacks.intake import Intake
 from stacks.relay import Relay
-from stacks.render import Render
+from stacks.render import Lane, Render
 from stacks.settle import Settle
 from stacks.storage import DUE_INDEX, StorageStack
+from stacks.submit import Submit
 from stacks.sweep import Sweep
 from stacks.watch import Watch
 
@@ -45,6 +50,7 @@ class PipelineStack(Stack):
             scope, construct_id, description="Tallyreel: the pipeline", synthesizer=synthesizer
         )
         self.storage = storage
+        self.config = config
         self._table_arn = str(storage.export_value(storage.table.table_arn))
         self._bucket_arn = str(storage.export_value(storage.bucket.bucket_arn))
         package = self._package(config)
@@ -55,7 +61,7 @@ class PipelineStack(Stack):
             self,
             "Intake",
             package=package,
-            environment=media,
+            environment=media | remote.routes(config) | remote.options(config),
             issuer=storage.users.issuer if storage.users else config.jwt_issuer,
             audience=(
                 [storage.users.client.user_pool_client_id]
@@ -70,11 +76,39 @@ class PipelineStack(Stack):
             kinds=kinds.load().values(),
             environment=media,
         )
-        self.settle = Settle(
-            self, "Settle", package=package, environment=table, media_environment=media
+        reach = remote.options(config)
+        self.submit = Submit(
+            self,
+            "Submit",
+            package=package,
+            environment=media
+            | remote.routes(config)
+            | reach
+            | {"TALLYREEL_HOOK_BASE": self.intake.api.api_endpoint},
         )
-        queue_urls = {each.kind.name: each.queue.queue_url for each in self.render.queues}
-        grave_urls = {each.kind.name: each.dead_letters.queue_url for each in self.render.queues}
+        self.check = Check(self, "Check", package=package, environment=media | reach)
+        self.hooks = Hooks(
+            self,
+            "Hooks",
+            package=package,
+            environment={
+                "TALLYREEL_BUCKET": storage.bucket.bucket_name,
+                "TALLYREEL_TOKEN_CLIENTS": ",".join(self.intake.audience),
+                "TALLYREEL_OPERATOR_GROUP": config.operator_group,
+            }
+            | reach,
+        )
+        self.intake.takes_hooks(self.hooks.hooks, HOOK_ROUTE, operators=OPERATORS_ROUTES)
+        self.settle = Settle(
+            self,
+            "Settle",
+            package=package,
+            environment=table,
+            media_environment=media,
+            fetch_environment=reach,
+        )
+        queue_urls = {lane.name: lane.queue.queue_url for lane in self.lanes}
+        grave_urls = {lane.name: lane.dead_letters.queue_url for lane in self.lanes}
         sends = {
             "TALLYREEL_QUEUE_URLS": self.to_json_string(queue_urls),
             "TALLYREEL_WORKFLOW_ARN": self.settle.workflow.state_machine_arn,
@@ -89,9 +123,15 @@ class PipelineStack(Stack):
         )
         self.sweep = Sweep(self, "Sweep", package=package, environment=media | sends)
         self.audit = Audit(self, "Audit", package=package, environment=media)
+        self._tell_each_other()
         self._grant()
         self._watch(config)
         self._outputs(sends["TALLYREEL_QUEUE_URLS"])
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Every queue that work waits in."""
+        return (*self.render.lanes, self.submit.lane, self.check.lane)
 
     @property
     def functions(self) -> tuple[PipelineFunction, ...]:
@@ -100,11 +140,29 @@ class PipelineStack(Stack):
             self.intake.intake,
             self.relay.relay,
             self.render.render,
+            self.submit.submit,
+            self.check.check,
+            self.hooks.hooks,
+            self.settle.fetch,
             self.settle.verify,
             self.settle.settle,
             self.sweep.sweep,
             self.audit.audit,
         )
+
+    def _tell_each_other(self) -> None:
+        """Say which queues the remote stages send to, and which secrets they may read."""
+        config = self.config
+        for stage, lane in (
+            (self.submit.submit, self.submit.lane),  # what a budget puts off goes back
+            (self.hooks.hooks, self.check.lane),
+        ):
+            urls = {lane.name: lane.queue.queue_url}
+            stage.function.add_environment("TALLYREEL_QUEUE_URLS", self.to_json_string(urls))
+            stage.allow(["sqs:SendMessage"], lane.queue.queue_arn)
+        for stage in (self.submit.submit, self.check.check, self.hooks.hooks, self.settle.fetch):
+            for name, value in remote.secrets(stage, config).items():
+                stage.function.add_environment(name, value)
 
     def _package(self, config: Config) -> Package:
         target = Target.here() if config.local else Target(python=PYTHON, machine="aarch64")
@@ -133,6 +191,9 @@ class PipelineStack(Stack):
         stages["intake"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
         stages["intake"].allow(["dynamodb:Query"], due)  # operators list dead tasks
         stages["render"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["submit"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
+        stages["check"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
+        stages["fetch"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["verify"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)  # its report
         stages["settle"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["sweep"].allow(["dynamodb:GetItem", *WRITES], table)
@@ -142,28 +203,42 @@ class PipelineStack(Stack):
         )  # the report is all that it writes
 
         self._grant_media(stages)
-        for each in self.render.queues:
-            stages["relay"].allow(["sqs:SendMessage"], each.queue.queue_arn)
-            stages["relay"].allow(["sqs:SendMessage"], each.dead_letters.queue_arn)
-            stages["sweep"].allow(["sqs:SendMessage"], each.queue.queue_arn)
+        for lane in self.lanes:
+            stages["relay"].allow(["sqs:SendMessage"], lane.queue.queue_arn)
+            stages["relay"].allow(["sqs:SendMessage"], lane.dead_letters.queue_arn)
+            stages["sweep"].allow(["sqs:SendMessage"], lane.queue.queue_arn)
         for stage in ("relay", "sweep"):
             stages[stage].allow(["states:StartExecution"], self.settle.workflow.state_machine_arn)
 
     def _grant_media(self, stages: dict[str, PipelineFunction]) -> None:
         bucket = self._bucket_arn
-        uploads, outputs = f"{bucket}/in/*", f"{bucket}/out/*"
+        uploads, outputs, calls = (f"{bucket}/{prefix}/*" for prefix in ("in", "out", "hooks"))
         for stage, actions, prefixes in (
             ("intake", ["s3:GetObject"], [uploads, outputs]),
             ("intake", ["s3:PutObject"], [uploads]),  # signs the upload forms
             ("render", ["s3:GetObject"], [uploads]),
             ("render", ["s3:DeleteObject", "s3:PutObject"], [outputs]),
+            ("submit", ["s3:GetObject"], [uploads]),  # signs the photo's link
+            ("check", ["s3:GetObject"], [outputs]),
+            ("fetch", ["s3:GetObject", "s3:PutObject"], [outputs]),
+            ("hooks", ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"], [calls]),
             ("verify", ["s3:GetObject", "s3:PutObject"], [outputs]),
             ("sweep", ["s3:GetObject"], [outputs]),
         ):
             stages[stage].allow_below(
                 actions, *prefixes, because="Each task's files have names of their own."
             )
-        for stage in ("intake", "render", "verify", "sweep", "audit"):
+        for stage in (
+            "intake",
+            "render",
+            "submit",
+            "check",
+            "hooks",
+            "fetch",
+            "verify",
+            "sweep",
+            "audit",
+        ):
             # Without it S3 answers 403 for a key that is not there, and "gone" could not be
             # told from "not allowed".
             stages[stage].allow(["s3:ListBucket"], bucket)
@@ -171,7 +246,7 @@ class PipelineStack(Stack):
     def _watch(self, config: Config) -> None:
         watch = Watch(self, "Watch", config=config)
         watch.dead_letters(
-            {each.kind.name: each.dead_letters for each in self.render.queues}
+            {lane.name: lane.dead_letters for lane in self.lanes}
             | {
                 "relay": self.relay.failures,
                 "sweep": self.sweep.failures,

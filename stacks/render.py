@@ -9,6 +9,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from functions.domain.kinds import Kind, Runs
+from stacks.config import Config
 from stacks.function import Package, PipelineFunction
 
 # The largest that every account may use at once without a quota request; about 1.7 vCPUs.
@@ -26,10 +27,10 @@ DEAD_LETTER_DAYS = 14  # the longest that SQS keeps; the task itself waits in th
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KindQueue:
-    """Where a kind's messages wait, and where they end when nothing helps."""
+class Lane:
+    """Where messages wait for one kind of work, and where they end when nothing helps."""
 
-    kind: Kind
+    name: str
     queue: sqs.Queue
     dead_letters: sqs.Queue
 
@@ -47,6 +48,45 @@ def dead_letter_queue(scope: Construct, construct_id: str) -> sqs.Queue:
         Acknowledgment(id="AwsSolutions-SQS3", reason="It is where dead letters end.")
     )
     return queue
+
+
+def work_queue(scope: Construct, name: str, *, seconds: int) -> Lane:
+    """Make a queue for work that takes so long at most, with its end."""
+    dead_letters = dead_letter_queue(scope, f"{name}-dead-letters")
+    queue = sqs.Queue(
+        scope,
+        f"{name}-queue",
+        enforce_ssl=True,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        visibility_timeout=Duration.seconds(
+            min(VISIBILITY_FACTOR * seconds, VISIBILITY_SECONDS_MAX)
+        ),
+        retention_period=Duration.days(DEAD_LETTER_DAYS),
+        dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=RECEPTIONS_MAX),
+    )
+    return Lane(name=name, queue=queue, dead_letters=dead_letters)
+
+
+def read_queue(stage: PipelineFunction, lane: Lane, *, concurrency_max: int) -> None:
+    """Have a function work a queue off, one message at a time."""
+    lambda_.EventSourceMapping(
+        stage,
+        f"{lane.name}-reader",
+        target=stage.function,
+        event_source_arn=lane.queue.queue_arn,
+        batch_size=1,
+        max_concurrency=concurrency_max,
+        report_batch_item_failures=True,
+    ).node.add_dependency(stage.role)
+    stage.allow(
+        [
+            "sqs:ChangeMessageVisibility",
+            "sqs:DeleteMessage",
+            "sqs:GetQueueAttributes",
+            "sqs:ReceiveMessage",
+        ],
+        lane.queue.queue_arn,
+    )
 
 
 class Render(Construct):
@@ -73,48 +113,15 @@ class Render(Construct):
             media=True,
             environment=environment,
         )
-        self.queues = [self._queue(kind) for kind in kinds]
-        for queue in self.queues:
-            if queue.kind.runs is Runs.FUNCTION:
-                self._read(queue, package.config.render_concurrency_max)
+        self.lanes = [self._lane(kind, package.config) for kind in kinds]
 
-    def _queue(self, kind: Kind) -> KindQueue:
-        if kind.runs is Runs.FUNCTION and kind.timeout_seconds > TIMEOUT_SECONDS:
+    def _lane(self, kind: Kind, config: Config) -> Lane:
+        in_function = kind.runs is Runs.FUNCTION
+        if in_function and kind.timeout_seconds > TIMEOUT_SECONDS:
             raise ValueError(f"kind {kind.name}: the render function ends at {TIMEOUT_SECONDS} s")
         # A kind's name is part of its queue's identity: renaming one replaces the queue.
-        dead_letters = dead_letter_queue(self, f"{kind.name}-dead-letters")
         longest = max(kind.timeout_seconds, TIMEOUT_SECONDS)
-        queue = sqs.Queue(
-            self,
-            kind.name,
-            enforce_ssl=True,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            visibility_timeout=Duration.seconds(
-                min(VISIBILITY_FACTOR * longest, VISIBILITY_SECONDS_MAX)
-            ),
-            retention_period=Duration.days(DEAD_LETTER_DAYS),
-            dead_letter_queue=sqs.DeadLetterQueue(
-                queue=dead_letters, max_receive_count=RECEPTIONS_MAX
-            ),
-        )
-        return KindQueue(kind=kind, queue=queue, dead_letters=dead_letters)
-
-    def _read(self, queue: KindQueue, concurrency_max: int) -> None:
-        lambda_.EventSourceMapping(
-            self,
-            f"{queue.kind.name}-reader",
-            target=self.render.function,
-            event_source_arn=queue.queue.queue_arn,
-            batch_size=1,
-            max_concurrency=concurrency_max,
-            report_batch_item_failures=True,
-        ).node.add_dependency(self.render.role)
-        self.render.allow(
-            [
-                "sqs:ChangeMessageVisibility",
-                "sqs:DeleteMessage",
-                "sqs:GetQueueAttributes",
-                "sqs:ReceiveMessage",
-            ],
-            queue.queue.queue_arn,
-        )
+        lane = work_queue(self, kind.name, seconds=longest)
+        if in_function:
+            read_queue(self.render, lane, concurrency_max=config.render_concurrency_max)
+        return lane

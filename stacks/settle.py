@@ -1,4 +1,4 @@
-"""Verify, then settle: the last steps of a task, as a workflow."""
+"""Fetch what a provider made, verify, then settle: the last steps of a task, as a workflow."""
 
 import json
 from typing import Any
@@ -14,6 +14,8 @@ from stacks.function import RETENTION, Package, PipelineFunction
 VERIFY_MEMORY_MB = 1769  # one whole vCPU: decoding every frame is the work
 VERIFY_TIMEOUT_SECONDS = 240  # with settling it has to fit into an EXPRESS run's five minutes
 VERIFY_SCRATCH_MB = 1024
+FETCH_MEMORY_MB = 512
+FETCH_TIMEOUT_SECONDS = 150  # leaves half of the run for verifying what was fetched
 SETTLE_MEMORY_MB = 256
 SETTLE_TIMEOUT_SECONDS = 30
 RUN_MINUTES = 5
@@ -39,6 +41,7 @@ class Settle(Construct):
         package: Package,
         environment: dict[str, str],
         media_environment: dict[str, str],
+        fetch_environment: dict[str, str],
     ) -> None:
         super().__init__(scope, construct_id)
         self.verify = PipelineFunction(
@@ -51,6 +54,16 @@ class Settle(Construct):
             scratch_mb=VERIFY_SCRATCH_MB,
             media=True,
             environment=media_environment,
+        )
+        self.fetch = PipelineFunction(
+            self,
+            "fetch",
+            package=package,
+            description="Brings a provider's file over",
+            memory_mb=FETCH_MEMORY_MB,
+            timeout_seconds=FETCH_TIMEOUT_SECONDS,
+            scratch_mb=VERIFY_SCRATCH_MB,
+            environment=media_environment | fetch_environment,
         )
         self.settle = PipelineFunction(
             self,
@@ -73,7 +86,9 @@ class Settle(Construct):
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["lambda:InvokeFunction"],
-                resources=[self.verify.function.function_arn, self.settle.function.function_arn],
+                resources=[
+                    each.function.function_arn for each in (self.fetch, self.verify, self.settle)
+                ],
             )
         )
         log_group = logs.LogGroup(
@@ -90,6 +105,7 @@ class Settle(Construct):
             timeout=Duration.minutes(RUN_MINUTES),
             definition_body=sfn.DefinitionBody.from_string(json.dumps(_definition())),
             definition_substitutions={
+                "Fetch": self.fetch.function.function_arn,
                 "Verify": self.verify.function.function_arn,
                 "Settle": self.settle.function.function_arn,
             },
@@ -104,8 +120,14 @@ class Settle(Construct):
 def _definition() -> dict[str, Any]:
     return {
         "Comment": "Inspect an output, then settle by what was seen.",
-        "StartAt": "Verify",
+        "StartAt": "Remote",
         "States": {
+            "Remote": {
+                "Type": "Choice",
+                "Choices": [{"Variable": "$.remote", "BooleanEquals": True, "Next": "Fetch"}],
+                "Default": "Verify",
+            },
+            "Fetch": _call("${Fetch}") | {"Next": "Verify"},
             "Verify": _call("${Verify}") | {"Next": "Settle"},
             "Settle": _call("${Settle}") | {"End": True},
         },

@@ -25,6 +25,7 @@ DUE_INDEX = "due"
 SECONDS_PER_DAY = 86_400
 # One day more than promised, because a lifecycle rule counts from the next midnight.
 UPLOAD_DAYS = 2
+HOOK_DAYS = 30  # so long a parked call can wait for a fix
 OUTPUT_DAYS = 1 + max(
     ceil(kind.limits.result_seconds / SECONDS_PER_DAY) for kind in kinds.load().values()
 )
@@ -103,6 +104,7 @@ def _bucket(scope: Construct, config: Config) -> s3.Bucket:
             _expiry("uploads", "in/", UPLOAD_DAYS),
             _expiry("outputs", "out/", OUTPUT_DAYS),
             _expiry("scratch", "tmp/", 1),
+            _expiry("calls", "hooks/", HOOK_DAYS),
             s3.LifecycleRule(
                 id="unfinished uploads", abort_incomplete_multipart_upload_after=Duration.days(1)
             ),

@@ -25,6 +25,7 @@ def task(number: int = 1, *, now: datetime = START, **fields: Any) -> Task:
         id=ulid(number),
         kind="image_to_video",
         provider="motion",
+        lane="image_to_video",
         resource=f"photo-{number}",
         price=8,
         state=TaskState.QUEUED,

@@ -27,7 +27,7 @@ class SystemIds:
         return "".join(_CROCKFORD[number >> shift & 31] for shift in shifts)
 
     def lease(self) -> str:
-        return secrets.token_hex(8)
+        return secrets.token_hex(16)
 
     def jitter(self) -> float:
         return secrets.randbelow(1 << 24) / (1 << 24)

@@ -10,13 +10,16 @@ from functions.adapters.dynamodb_keys import (
     DEAD_SHARD,
     Item,
     account_pk,
+    attempt_sk,
     due_shard,
     entry_sk,
     moment,
     stamp,
     task_sk,
 )
+from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry, EntryKind
+from functions.domain.jobs import Job
 from functions.domain.states import Deadline, Effect, TaskState
 from functions.domain.tasks import Output, Step, Task
 from functions.domain.verdicts import Check, Facts, Ruling, Verdict
@@ -36,6 +39,7 @@ def task_item(task: Task, shards: int) -> Item:
     return {
         "kind": task.kind,
         "provider": task.provider,
+        "lane": task.lane,
         "resource": task.resource,
         "price": task.price,
         "state": str(task.state),
@@ -51,6 +55,7 @@ def task_item(task: Task, shards: int) -> Item:
         "not_before": _stamp(task.not_before),
         "queued_at": _stamp(task.queued_at),
         "ob": str(task.effect) if task.effect else None,
+        "job": {"id": task.job.id, "handles": dict(task.job.handles)} if task.job else None,
         "out_key": task.output_key,
         "out": _output_item(task.output) if task.output else None,
         "code": task.code,
@@ -69,6 +74,7 @@ def task_of(item: Item) -> Task:
         id=str(item["sk"]).partition("#")[2],
         kind=item["kind"],
         provider=item["provider"],
+        lane=item["lane"],
         resource=item["resource"],
         price=item["price"],
         state=TaskState(item["state"]),
@@ -83,6 +89,7 @@ def task_of(item: Item) -> Task:
         not_before=_moment(item.get("not_before")),
         queued_at=_moment(item.get("queued_at")),
         effect=Effect(effect) if effect else None,
+        job=Job(**item["job"]) if "job" in item else None,
         output_key=item.get("out_key"),
         output=_output_of(output) if output else None,
         code=item.get("code"),
@@ -134,6 +141,35 @@ def _output_of(item: Item) -> Output:
         height=item["h"],
         codec=item["codec"],
         expires_at=_moment(item["until"]),
+    )
+
+
+def attempt_item(task: Task, attempt: Attempt) -> Item:
+    """Write an attempt with its key."""
+    return {
+        "pk": account_pk(task.account),
+        "sk": attempt_sk(task.id, attempt.cycle, attempt.number),
+        "provider": attempt.provider,
+        "at": stamp(attempt.at),
+        "units": attempt.units,
+        "outcome": attempt.outcome,
+        "job": attempt.job,
+        "charged": attempt.charged,
+    }
+
+
+def attempt_of(item: Item) -> Attempt:
+    """Read an attempt."""
+    cycle, number = str(item["sk"]).rpartition("#")[2].split(".")
+    return Attempt(
+        cycle=int(cycle),
+        number=int(number),
+        provider=item["provider"],
+        at=moment(item["at"]),
+        units=item["units"],
+        outcome=item.get("outcome"),
+        job=item.get("job"),
+        charged=item.get("charged"),
     )
 
 

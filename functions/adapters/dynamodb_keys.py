@@ -56,6 +56,16 @@ def entry_sk(entry: str) -> str:
 BALANCE_SK = "BALANCE"
 
 
+def attempt_sk(task: str, cycle: int, number: int) -> str:
+    """Write down one submit to a provider."""
+    return f"ATTEMPT#{task}#{cycle}.{number}"
+
+
+def rate_sk(name: str, minute: int) -> str:
+    """Count what was asked of a provider in one minute."""
+    return f"RATE#{name}#{minute}"
+
+
 def late_sk(task: str, attempt: int, lease: str) -> str:
     """Record a result that came too late."""
     return f"LATE#{task}#{attempt}-{lease}"

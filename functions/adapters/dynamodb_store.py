@@ -18,6 +18,7 @@ from functions.adapters.aws_errors import (
     translating,
 )
 from functions.adapters.dynamodb_items import (
+    attempt_of,
     balance_key,
     balance_of,
     entry_of,
@@ -46,6 +47,7 @@ from functions.adapters.dynamodb_keys import (
 )
 from functions.adapters.dynamodb_refusals import Refusals, by_role, refusal, replay
 from functions.adapters.dynamodb_writes import Role, Writes
+from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry
 from functions.domain.errors import BadCursor
 from functions.domain.ports import NewTask, TaskRef
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OF_THE_TASK = (Role.TASK, Role.ENTRY)
 COLD = timedelta(days=180)
 CONFLICT_TRIES = 5
 CONFLICT_WAIT_SECONDS = 0.05  # grows and is drawn at random, or rivals meet again
@@ -117,17 +120,30 @@ class DynamoTaskStore:
         item = self._get(ref.account, input_sk(ref.id))
         return dict(json.loads(item["input"])) if item else None
 
-    def apply(self, change: Change) -> Application:
-        step = writes.change(self._table, change, shards=self._shards, open_max=self._open_max)
-        if change.credits is None:
+    def apply(self, change: Change, attempt: Attempt | None = None) -> Application:
+        step = writes.change(
+            self._table, change, attempt, shards=self._shards, open_max=self._open_max
+        )
+        if len(step.actions) == 1:
             done = self._write(lambda: self._client.update_item(**step.actions[0]["Update"]))
             return Applied(task=change.after) if done else Stale()
         refused = self._transact(step)
         if refused is None:
             return Applied(task=change.after)
-        if Cause.CONDITION in (refused[Role.TASK][0], refused[Role.ENTRY][0]):
+        if any(refused.get(role, (None,))[0] is Cause.CONDITION for role in _OF_THE_TASK):
             return Stale()
         return refusal(refused, change.after) or Contended()
+
+    def attempts(self, ref: TaskRef) -> list[Attempt]:
+        found = self._query(
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
+            ExpressionAttributeValues=wire(
+                {":pk": account_pk(ref.account), ":prefix": f"ATTEMPT#{ref.id}#"}
+            ),
+        )
+        made = [attempt_of(plain(item)) for item in found["Items"]]
+        return sorted(made, key=lambda attempt: (attempt.cycle, attempt.number))
 
     def renew(self, task: Task, due_at: datetime) -> bool:
         held = {"state": str(task.state), "attempt": task.attempt, "lease": task.lease}

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from functions.adapters.dynamodb_items import (
+    attempt_item,
     balance_key,
     entry_item,
     task_item,
@@ -22,6 +23,7 @@ from functions.adapters.dynamodb_keys import (
     update,
     wire,
 )
+from functions.domain.attempts import Attempt
 from functions.domain.credits import MOVES, OPEN_STEP, Entry, EntryKind, entry_id
 from functions.domain.ports import NewTask
 from functions.domain.tasks import Change, Task
@@ -36,6 +38,7 @@ class Role(StrEnum):
     TASK = "task"
     INPUT = "input"
     ENTRY = "entry"
+    ATTEMPT = "attempt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +113,18 @@ def grant(
     )
 
 
-def change(table: str, step: Change, *, shards: int, open_max: int) -> Writes:
-    """Move a task, and its credits in the same transaction."""
+def change(
+    table: str, step: Change, attempt: Attempt | None, *, shards: int, open_max: int
+) -> Writes:
+    """Move a task, and its credits and its attempt in the same transaction."""
+    moved = _moved(table, step, shards=shards, open_max=open_max)
+    if attempt is None:
+        return moved
+    noted = {"Put": {"TableName": table, "Item": wire(attempt_item(step.before, attempt))}}
+    return Writes(roles=(*moved.roles, Role.ATTEMPT), actions=(*moved.actions, noted))
+
+
+def _moved(table: str, step: Change, *, shards: int, open_max: int) -> Writes:
     task = step.after
     moved = {"Update": task_update(table, step, shards)}
     kind = step.credits

@@ -93,7 +93,7 @@ class ProviderHttp:
         if not same_place(request.url, provider.base_url):
             return NotSent(cause="address-refused")
         try:
-            with self._client(kept=0) as client:
+            with self._client() as client:
                 reply = _exchanged(client, request, self._submit_seconds)
         except _NotSentError as error:
             return NotSent(cause=str(error))
@@ -138,9 +138,10 @@ class ProviderHttp:
         except (_NotSentError, _NoAnswerError):
             return Cancellation.UNANSWERED
 
-    def judge(self, provider: Remote, hook: Delivery) -> Judgement:
+    def judge(self, provider: Remote, hook: Delivery, *, at: datetime | None = None) -> Judgement:
         """Judge a call. One that fits no key is judged once more under keys fetched anew."""
-        secrets, now, url = self._secrets(provider.name), self._clock.now(), provider.key_set_url
+        secrets, url = self._secrets(provider.name), provider.key_set_url
+        now = at or self._clock.now()
         keys = self._key_sets.current(url) if url else None
         judged = provider.receive(hook, secrets, keys, now)
         if url and isinstance(judged, BadSignature) and judged.keys_may_be_old:
@@ -179,14 +180,13 @@ class ProviderHttp:
 
     @cached_property
     def _questions(self) -> httpx.Client:
-        return self._client(kept=8)
+        return self._client()
 
-    def _client(self, *, kept: int) -> httpx.Client:
+    def _client(self) -> httpx.Client:
         return httpx.Client(
             verify=trusted_tls(),
             trust_env=False,
             follow_redirects=False,
-            limits=httpx.Limits(max_keepalive_connections=kept),
             headers={"user-agent": "tallyreel", "accept-encoding": "identity"},
         )
 

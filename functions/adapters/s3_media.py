@@ -103,6 +103,41 @@ class S3MediaStore:
                         stored_at=found["LastModified"],
                     )
 
+    def put_bytes(self, content: bytes, key: str, *, content_type: str) -> None:
+        try:
+            with translating():
+                self._client.put_object(
+                    Bucket=self._bucket,
+                    Key=key,
+                    Body=content,
+                    ContentType=content_type,
+                    IfNoneMatch="*",
+                )
+        except ClientError as error:
+            if code_of(error) not in _ALREADY_THERE:
+                raise
+
+    def keys(self, prefix: str, *, limit: int) -> list[str]:
+        with translating():
+            found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, MaxKeys=limit)
+        return [each["Key"] for each in found.get("Contents", [])]
+
+    def read(self, key: str, *, bytes_max: int) -> bytes | None:
+        try:
+            with translating():
+                found = self._client.get_object(Bucket=self._bucket, Key=key)
+                return found["Body"].read(bytes_max)
+        except ClientError as error:
+            if code_of(error) in _GONE:
+                return None
+            raise
+
+    def move(self, key: str, to: str) -> None:
+        with translating():
+            source = {"Bucket": self._bucket, "Key": key}
+            self._client.copy_object(Bucket=self._bucket, Key=to, CopySource=source)  # type: ignore[arg-type]
+            self._client.delete_object(Bucket=self._bucket, Key=key)
+
     def put(self, path: Path, key: str, *, content_type: str) -> None:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").digest()

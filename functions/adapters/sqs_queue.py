@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SqsQueue:
-    """Provides `RenderQueue`. Queue addresses are per kind."""
+    """Provides `RenderQueue`. Queue addresses are by lane."""
 
     def __init__(
         self, client: "SQSClient", queues: Mapping[str, str], graves: Mapping[str, str]
@@ -24,15 +24,20 @@ class SqsQueue:
         self._graves = graves
 
     def send(self, ticket: Ticket, *, delay_seconds: int = 0) -> None:
-        body = {
+        body: dict[str, str | int] = {
             "account": ticket.account,
             "id": ticket.id,
             "kind": ticket.kind,
             "attempt": ticket.attempt,
+            "lane": ticket.lane,
         }
+        if ticket.lease is not None:
+            body["lease"] = ticket.lease
+        if ticket.hint is not None:
+            body["hint"] = ticket.hint
         with translating():
             self._client.send_message(
-                QueueUrl=self._queues[ticket.kind],
+                QueueUrl=self._queues[ticket.lane],
                 MessageBody=json.dumps(body),
                 DelaySeconds=delay_seconds,
                 MessageGroupId=ticket.account,
@@ -45,7 +50,7 @@ class SqsQueue:
         }
         with translating():
             self._client.send_message(
-                QueueUrl=self._graves[task.kind],
+                QueueUrl=self._graves[task.lane],
                 MessageBody=json.dumps(body),
                 MessageGroupId=task.account,
             )

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from functions.adapters.aws_errors import translating
-from functions.domain.ports import TaskRef
+from functions.domain.tasks import Task
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -17,7 +17,12 @@ class SettleWorkflow:
         self._client = client
         self._arn = arn
 
-    def start(self, ref: TaskRef, attempt: int) -> None:
-        run = {"account": ref.account, "id": ref.id, "attempt": attempt}
+    def start(self, task: Task) -> None:
+        run = {
+            "account": task.account,
+            "id": task.id,
+            "attempt": task.attempt,
+            "remote": task.job is not None,
+        }
         with translating():
             self._client.start_execution(stateMachineArn=self._arn, input=json.dumps(run))

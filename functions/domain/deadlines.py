@@ -21,6 +21,7 @@ class Limits:
     ask_seconds: int = 15
     asks_max: int = 12
     window_seconds: int = 900  # a provider's silence, until durations have been measured
+    job_seconds_max: int = 2 * 3600  # a remote job's whole life; nothing runs longer and is wanted
     workflow_seconds: int = 360  # an EXPRESS workflow ends at 300 s
     workflows_max: int = 4
     interval_growth: float = 2.0

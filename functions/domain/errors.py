@@ -4,7 +4,8 @@ TallyreelError
 ├── Unavailable      nothing was done; trying again later will do
 ├── OutcomeUnknown   the write may have been made; ask before trying again
 ├── BadCursor        a list's cursor is not one that we gave out
-└── InspectionFailed the inspection itself did not finish
+├── InspectionFailed the inspection itself did not finish
+└── FetchFailed      an output could not be brought over; the download is tried again
 """
 
 
@@ -26,3 +27,7 @@ class BadCursor(TallyreelError):
 
 class InspectionFailed(TallyreelError):
     """The inspection itself died or ran out of time; the file is not judged."""
+
+
+class FetchFailed(TallyreelError):
+    """A provider's file could not be brought over this time."""

@@ -64,7 +64,8 @@ class Order:
 
     input: Mapping[str, Any]
     source: str  # upload id of the source
-    price: int  # whole credits
+    units: int  # what is paid for: seconds, or minutes
+    unit_price: int  # whole credits, unless the deployment has a price of its own
     promise: Promise
 
 

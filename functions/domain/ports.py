@@ -2,18 +2,30 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from functions.domain.attempts import Attempt
 from functions.domain.audit import AuditReport, Books
 from functions.domain.credits import Balance, Entry
+from functions.domain.hooks import Delivery, Judgement
+from functions.domain.jobs import (
+    Cancellation,
+    Download,
+    Job,
+    Observation,
+    RemoteOutput,
+    RenderOrder,
+    Search,
+    Submitted,
+)
 from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, UploadForm
-from functions.domain.providers import Provider
+from functions.domain.providers import Provider, Remote
 from functions.domain.results import Application, Creation, Grant, KeyReused, Page, Replayed
-from functions.domain.tasks import Change, Task
+from functions.domain.tasks import Change, Route, Task
 from functions.domain.verdicts import Inspected, NotVerified, Verdict
 
 
@@ -33,6 +45,9 @@ class Ticket:
     id: str
     kind: str
     attempt: int
+    lane: str  # the queue
+    lease: str | None = None  # from a call's token: it must fit
+    hint: str | None = None  # a job's name, from a call that was proved to be its provider's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +84,12 @@ class TaskStore(Protocol):
         """Read what was ordered."""
         ...
 
-    def apply(self, change: Change) -> Application:
-        """Write one step of a task, and its credits with it, if the task is still `before`."""
+    def apply(self, change: Change, attempt: Attempt | None = None) -> Application:
+        """Write a step if the task is still `before`; credits and attempt in the same write."""
+        ...
+
+    def attempts(self, ref: TaskRef) -> list[Attempt]:
+        """List what was submitted for a task, oldest first."""
         ...
 
     def renew(self, task: Task, due_at: datetime) -> bool:
@@ -126,6 +145,42 @@ class TaskStore(Protocol):
         ...
 
 
+class ProviderCalls(Protocol):
+    """Remote providers over HTTPS. Every ending is a value."""
+
+    def submit(self, provider: Remote, order: RenderOrder) -> Submitted:
+        """Order a render with exactly one request."""
+        ...
+
+    def observe(self, provider: Remote, job: Job) -> Observation:
+        """Ask where a job is."""
+        ...
+
+    def find(self, provider: Remote, token: str, since: datetime) -> Search:
+        """Look for the job of a submit of unknown outcome."""
+        ...
+
+    def cancel(self, provider: Remote, job: Job) -> Cancellation:
+        """Withdraw a job, as far as the provider can."""
+        ...
+
+    def judge(self, provider: Remote, hook: Delivery, *, at: datetime | None = None) -> Judgement:
+        """Judge a call that came just now, or `at`: whose it is, then what it says."""
+        ...
+
+    def download(self, provider: Remote, output: RemoteOutput, path: Path) -> Download:
+        """Fetch a finished file."""
+        ...
+
+
+class Budgets(Protocol):
+    """How often something may be asked, over all functions together."""
+
+    def take(self, name: str, per_minute: int | None) -> bool:
+        """Take one of this minute's; False if none is left. No limit is always True."""
+        ...
+
+
 class AuditStore(Protocol):
     """The table as the auditor sees it: whole, and read only but for its own report."""
 
@@ -161,8 +216,8 @@ class RenderQueue(Protocol):
 class Workflow(Protocol):
     """Verify, then settle."""
 
-    def start(self, ref: TaskRef, attempt: int) -> None:
-        """Start it. Starting twice is harmless."""
+    def start(self, task: Task) -> None:
+        """Start it for a task's current attempt. Starting twice is harmless."""
         ...
 
 
@@ -183,6 +238,22 @@ class MediaStore(Protocol):
 
     def fetch(self, key: str, path: Path, *, etag: str | None = None) -> bool:
         """Download; False if it is gone, or is no longer the object with this etag."""
+        ...
+
+    def put_bytes(self, content: bytes, key: str, *, content_type: str) -> None:
+        """Store a few bytes once; a second time leaves the first."""
+        ...
+
+    def keys(self, prefix: str, *, limit: int) -> list[str]:
+        """List stored names, oldest names first."""
+        ...
+
+    def read(self, key: str, *, bytes_max: int) -> bytes | None:
+        """Read a small object; None if there is none."""
+        ...
+
+    def move(self, key: str, to: str) -> None:
+        """Rename an object."""
         ...
 
     def put(self, path: Path, key: str, *, content_type: str) -> None:
@@ -252,6 +323,9 @@ class Rules:
     key_days: int = 7
     link_seconds: int = 900
     shards: int = 4
+    hook_base: str | None = None  # the API's public address, for providers to call
+    routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)  # by kind, in order
+    unit_prices: Mapping[str, int] = field(default_factory=dict)  # by "kind/provider"
 
 
 class Ports(Protocol):
@@ -265,6 +339,16 @@ class Ports(Protocol):
     @property
     def auditing(self) -> AuditStore:
         """Where the auditor looks."""
+        ...
+
+    @property
+    def remote(self) -> ProviderCalls:
+        """Who reaches providers."""
+        ...
+
+    @property
+    def budgets(self) -> Budgets:
+        """What providers may be asked."""
         ...
 
     @property

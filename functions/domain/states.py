@@ -44,6 +44,7 @@ class Event(StrEnum):
     REFUSED = "refused"  # will never work
     GIVEN_BACK = "given-back"  # a graceful stop: no attempt is spent
     OVERDUE = "overdue"  # its worker or provider stayed silent past the deadline
+    UNANSWERED = "unanswered"  # it was submitted, and whether it arrived is unknown
     RESENT = "resent"  # the queue message was sent again
     ASKED = "asked"  # its outcome was asked for, without an answer
     RESTARTED = "restarted"  # the settle workflow was started again
@@ -152,6 +153,7 @@ TABLE: tuple[Row, ...] = (
     _end(TaskState.QUEUED, Event.GAVE_UP, TaskState.DEAD),
     _end(TaskState.QUEUED, Event.CANCEL, TaskState.CANCELED),
     _stay(TaskState.RENDERING, Event.ACCEPTED, Deadline.WINDOW),
+    _stay(TaskState.RENDERING, Event.STILL_RUNNING, Deadline.WINDOW),
     _to_verifying(TaskState.RENDERING),
     *_retry_rows(TaskState.RENDERING),
     Row(
@@ -164,6 +166,12 @@ TABLE: tuple[Row, ...] = (
     Row(
         state=TaskState.RENDERING,
         event=Event.OVERDUE,
+        next=TaskState.CHECKING,
+        deadline=Deadline.ASK,
+    ),
+    Row(
+        state=TaskState.RENDERING,
+        event=Event.UNANSWERED,
         next=TaskState.CHECKING,
         deadline=Deadline.ASK,
     ),

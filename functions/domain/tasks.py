@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from functions.domain.credits import EntryKind
 from functions.domain.deadlines import Limits, due_at
+from functions.domain.jobs import Job
 from functions.domain.states import (
     TABLE,
     Deadline,
@@ -17,6 +18,7 @@ from functions.domain.states import (
 
 HISTORY_STEPS_MAX = 64  # bounds the item; some four times what a redriven task collects
 
+UNDER_LEASE = (TaskState.RENDERING, TaskState.CHECKING, TaskState.VERIFYING)
 _ROWS = {(row.state, row.event, row.guard): row for row in TABLE}
 
 
@@ -53,6 +55,7 @@ class Task:
     id: str
     kind: str
     provider: str
+    lane: str  # the queue that its work waits in
     resource: str  # what the lock is held on, without the kind
     price: int  # whole credits
     state: TaskState
@@ -67,6 +70,7 @@ class Task:
     not_before: datetime | None = None  # earliest claim of a retry
     queued_at: datetime | None = None  # since when a worker is waited for
     effect: Effect | None = None
+    job: Job | None = None  # at a remote provider
     output_key: str | None = None
     output: Output | None = None
     code: str | None = None  # why it ended, or why it is tried again
@@ -104,6 +108,14 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A provider and the queue that its work waits in."""
+
+    provider: str
+    lane: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
     """An event with what it brought along."""
 
@@ -111,8 +123,10 @@ class Happening:
     code: str | None = None
     reason: str | None = None
     lease: str | None = None
+    job: Job | None = None
     output_key: str | None = None
     output: Output | None = None
+    route: Route | None = None  # who is to try next, if somebody else
 
 
 def row_for(task: Task, event: Event, limits: Limits) -> Row | None:
@@ -161,9 +175,12 @@ def _moved(task: Task, row: Row, happening: Happening, now: datetime) -> Task:
         code=happening.code if not stays else task.code,
         reason=happening.reason if not stays else task.reason,
         lease=_lease_after(task, row, happening),
+        job=(happening.job or task.job) if row.next in UNDER_LEASE else None,
         output_key=happening.output_key or task.output_key,
         output=happening.output,
     )
+    if happening.route and row.next_attempt:
+        after = replace(after, provider=happening.route.provider, lane=happening.route.lane)
     if stays:
         return after
     step = Step(state=row.next, at=now, attempt=attempt, reason=happening.code or happening.event)
@@ -173,8 +190,7 @@ def _moved(task: Task, row: Row, happening: Happening, now: datetime) -> Task:
 def _lease_after(task: Task, row: Row, happening: Happening) -> str | None:
     if happening.lease is not None:
         return happening.lease
-    keeps = row.next in (TaskState.RENDERING, TaskState.CHECKING, TaskState.VERIFYING)
-    return task.lease if keeps else None
+    return task.lease if row.next in UNDER_LEASE else None
 
 
 def _appended(history: tuple[Step, ...], step: Step) -> tuple[Step, ...]:

@@ -25,6 +25,9 @@ class Input(BaseModel):
 
     source: Source
     motion: Literal[*MOTIONS] = Field("zoom-in", description="the camera's move")  # type: ignore[valid-type]
+    prompt: str = Field(
+        "", max_length=500, description="what shall happen, for providers that are told in words"
+    )
     seconds: int = Field(5, ge=SECONDS_MIN, le=SECONDS_MAX, description="length of the clip")
     aspect: Literal[*ASPECTS] = Field("16:9", description="shape of the picture")  # type: ignore[valid-type]
 
@@ -39,7 +42,8 @@ def order(given: Mapping[str, Any]) -> Order | InvalidInput:
     return Order(
         input=wanted.model_dump(),
         source=wanted.source,
-        price=wanted.seconds * CREDITS_PER_SECOND,
+        units=wanted.seconds,
+        unit_price=CREDITS_PER_SECOND,
         promise=Promise(seconds=wanted.seconds, width=width, height=height, still_allowed=True),
     )
 

@@ -13,6 +13,8 @@ from functions.media.tracks import Movie, read_movie
 
 BOXES_MAX = 20_000  # an hour in half-second fragments has 14,400 boxes
 INDEX_BYTES_MAX = 64 << 20  # a ten-hour film's index is about 20 MB
+# By how much an edit list may be shorter than the samples without leaving any out on purpose.
+LEFT_OUT_SECONDS = 0.05
 HEAD_BYTES = 4096  # enough to recognise any file type and to read all brands
 
 # What may stand at the top level of a file; anything else that also overruns it is not a box.
@@ -29,6 +31,15 @@ class Box:
     start: int
     body: int
     end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What an index promises, to be held against what is decoded. Zero: it leaves it open."""
+
+    frames: int = 0
+    width: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,21 @@ class Layout:
     def fragmented(self) -> bool:
         """Whether media is indexed piece by piece."""
         return self.count("moof") > 0 or (self.movie is not None and self.movie.extends)
+
+    @property
+    def listed(self) -> Listed:
+        """What the index promises of the pictures that players show."""
+        videos = self.movie.of("vide") if self.movie is not None else ()
+        if not videos:
+            return Listed()
+        track = videos[0]
+        left_out = 0.0
+        if track.shown_seconds is not None and track.sample_seconds is not None:
+            left_out = track.sample_seconds - (track.shown_seconds - track.gap_seconds)
+        complete = not self.fragmented and left_out <= LEFT_OUT_SECONDS
+        return Listed(
+            frames=track.samples if complete else 0, width=track.width, height=track.height
+        )
 
 
 def read_layout(file: BinaryIO) -> Layout:

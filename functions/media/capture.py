@@ -2,7 +2,7 @@
 
 import base64
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -131,9 +131,9 @@ class Page:
                 return base64.b64decode(data)
         raise BrowserLost("the browser draws no picture")
 
-    def errors(self) -> Sequence[str]:
-        """What the replayer could not do."""
-        return list(self._evaluate("Player.errors"))
+    def ask(self, expression: str) -> Any:
+        """Return what an expression comes to in the player's page."""
+        return self._evaluate(expression)
 
     # --- the browser's side ----------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ SILENT = (
     "--disable-domain-reliability", "--disable-sync", "--disable-breakpad", "--mute-audio",
     "--disable-crash-reporter", "--metrics-recording-only", "--disable-default-apps",
     "--disable-speech-api", "--disable-notifications", "--use-mock-keychain",
+    "--enable-features=NetworkServiceInProcess2",  # which has no network to serve
     "--renderer-process-limit=1", "--disable-site-isolation-trials", "--disable-gpu",
 )  # fmt: skip
 # Nothing answers on port 9, not even for addresses that need no name; loopback goes there too.
@@ -48,11 +49,9 @@ EXACT = (
     "--disable-smooth-scrolling", "--disable-image-animation-resync", "--hide-scrollbars",
     "--font-render-hinting=none", "--force-color-profile=srgb", "--disable-lcd-text",
     "--disable-partial-raster", "--disable-skia-runtime-opts",
-    "--blink-settings=imageAnimationPolicy=2",
     # With it, the first picture after an inner scroll shows the old offset.
     "--disable-blink-features=RasterInducingScroll",
-    # Recorded pages nest deeper than pages are written; the main thread has 8 MB.
-    "--js-flags=--stack-size=3900 --max-old-space-size=700",
+    "--js-flags=--stack-size=32000 --max-old-space-size=700",  # recorded pages nest deep
 )  # fmt: skip
 SHARED, SHARED_BYTES_MIN = Path("/dev/shm"), 512 << 20  # noqa: S108 - containers have 64 MB
 FRAMES_ON_COMMAND = ("--enable-begin-frame-control",)
@@ -60,6 +59,7 @@ FRAMES_ON_COMMAND = ("--enable-begin-frame-control",)
 READ_BYTES = 1 << 20
 END: Final = b"\0"
 FILE_BYTES_MAX = 1 << 30  # of one file; shared memory counts
+STACK_BYTES = 256 << 20  # of the main threads: layout goes as deep as the page is nested
 EXIT_SECONDS = 2.0
 
 
@@ -137,6 +137,12 @@ def confinement() -> Confinement:
     return Confinement(sandboxed=tried.returncode == 0, user=user, group=group)
 
 
+def _limit(kind: int, wanted: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(kind, (bound, bound))
+
+
 class Chromium:
     """One browser process with a fresh profile. Not for use by several threads."""
 
@@ -166,19 +172,22 @@ class Chromium:
             for over, target in ((203, 3), (204, 4)):
                 os.dup2(over, target, inheritable=True)
                 os.close(over)
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+            _limit(resource.RLIMIT_STACK, STACK_BYTES)
+            _limit(resource.RLIMIT_CORE, 0)
+            _limit(resource.RLIMIT_FSIZE, FILE_BYTES_MAX)
 
         try:
             return subprocess.Popen(  # noqa: S603 - no shell, fixed flags
                 command, pass_fds=(3, 4, read_theirs, write_theirs),
-                preexec_fn=prepare,  # noqa: PLW1509 - started before any thread
+                preexec_fn=prepare,  # noqa: PLW1509 - the other thread only waits
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 user=confined.user, group=confined.group, cwd="/",
                 extra_groups=[] if confined.user else None,
                 env={"PATH": "/usr/bin:/bin", "HOME": str(self._profile), "LANG": "C.UTF-8",
                      "TMPDIR": str(self._profile), "TZ": "UTC"},
             )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:
+            raise BrowserLost("the browser does not start") from error
         finally:
             os.close(read_theirs)
             os.close(write_theirs)

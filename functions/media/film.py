@@ -87,7 +87,7 @@ def join(parts: Sequence[tuple[int, Path]], out: Path, *, frames: int, fps: int)
     """Put segments behind each other; each is given with the number of its first frame."""
     with av.open(str(out), "w", format="mp4", options={"movflags": "+faststart"}) as box:
         stream: VideoStream | None = None
-        waiting: Packet | None = None
+        waiting: Packet[VideoStream] | None = None
         for packet, number in _packets(parts, fps):
             if stream is None:
                 template = packet.stream
@@ -105,12 +105,14 @@ def join(parts: Sequence[tuple[int, Path]], out: Path, *, frames: int, fps: int)
             _mux(box, waiting, frames)
 
 
-def _mux(box: OutputContainer, packet: Packet, until: int) -> None:
+def _mux(box: OutputContainer, packet: "Packet[VideoStream]", until: int) -> None:
     packet.duration = until - (packet.pts or 0)
     box.mux(packet)
 
 
-def _packets(parts: Sequence[tuple[int, Path]], fps: int) -> Iterator[tuple[Packet, int]]:
+def _packets(
+    parts: Sequence[tuple[int, Path]], fps: int
+) -> "Iterator[tuple[Packet[VideoStream], int]]":
     for first, path in parts:
         with av.open(str(path), format="mov") as box:
             for packet in box.demux(video=0):

@@ -8,8 +8,9 @@ from typing import BinaryIO
 
 from functions.media.capture import Page, Stand
 from functions.media.chromium import Chromium, Confinement, Program
-from functions.media.film import HOLD_SECONDS, Developer, Film
-from functions.media.pointer import Mark, Overlay
+from functions.media.darkroom import Darkroom
+from functions.media.film import HOLD_SECONDS
+from functions.media.pointer import Mark
 from functions.media.pointer_view import NEVER, PointerView
 from functions.media.recording import Recording
 from functions.media.recording_events import Source
@@ -19,7 +20,7 @@ from functions.media.timeline import Timeline
 
 REPORT_SECONDS = 0.2
 # A browser grows with what it has shown; a new one takes a third of a second.
-PICTURES_PER_BROWSER = 4000
+PICTURES_PER_BROWSER = 1000
 # Events that often change nothing in view.
 QUIET = frozenset({Source.MOUSE_INTERACTION, Source.SCROLL, Source.MEDIA, Source.SELECTION})
 
@@ -52,7 +53,6 @@ class Camera:
         self._view = PointerView(
             track=job.recording.pointer, speed=job.timeline.speed, trail=job.trail
         )
-        self._developer = Developer()
         self._events: BinaryIO = job.recording.events.open("rb")
         self._browser: Chromium | None = None
         self._page: Page | None = None
@@ -76,13 +76,12 @@ class Camera:
         if self._page is None or self._frame != segment.start - 1 or self._worn():
             self._begin(segment.start)
         path = self._job.part(segment)
-        with Film(path, size=self._job.size, fps=self._job.timeline.fps) as film:
-            self._roll(segment, film, on_frames)
+        with Darkroom(path, size=self._job.size, fps=self._job.timeline.fps) as darkroom:
+            self._roll(segment, darkroom, on_frames)
 
     # --- one segment -----------------------------------------------------------------------------
 
-    def _roll(self, segment: Segment, film: Film, on_frames: Callable[[int], None]) -> None:
-        shown = overlay = None
+    def _roll(self, segment: Segment, darkroom: Darkroom, on_frames: Callable[[int], None]) -> None:
         mark_shown, shown_at = Mark(), segment.start
         hold = HOLD_SECONDS * self._job.timeline.fps
         at, reported, said = segment.start, time.monotonic(), segment.start
@@ -90,16 +89,11 @@ class Camera:
         self._calm_since = self._job.timeline.session_ms(at)
         while at < segment.end:
             now = self._job.timeline.session_ms(at)
-            fresh = self._look(at, now, must=shown is None)
-            if fresh is not None:
-                shown = self._developer.develop(fresh)
-                overlay = Overlay(shown)
+            fresh = self._look(at, now, must=at == segment.start)
             mark = self._view.mark(now, self._stand, self._origin_since)
             changed = fresh is not None or mark != mark_shown
-            if shown is not None and overlay is not None and (changed or at - shown_at >= hold):
-                overlay.draw(mark)
-                film.show(shown, at - segment.start, changed=changed)
-                overlay.clear()
+            if changed or at - shown_at >= hold:
+                darkroom.show(fresh, mark, at - segment.start, changed=changed)
                 mark_shown, shown_at = mark, at
             self._frame = at
             at = min(self._next(at, now), shown_at + hold, segment.end)

@@ -78,10 +78,18 @@ def inspect_sandboxed(
 
 
 def _pictures(folder: Path | None, stack: ExitStack) -> list[IO[bytes]]:
-    """Open the files for the poster and the strip."""
+    """Open the files for the poster and the strip; what stays empty is removed at the end."""
     if folder is None:
         return []
-    return [stack.enter_context((folder / name).open("w+b")) for name in (POSTER, STRIP)]
+    paths = [folder / name for name in (POSTER, STRIP)]
+    stack.callback(_remove_empty, paths)
+    return [stack.enter_context(path.open("w+b", buffering=0)) for path in paths]
+
+
+def _remove_empty(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.exists() and path.stat().st_size == 0:
+            path.unlink()
 
 
 def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
@@ -97,7 +105,7 @@ def _inspect(path: Path, order: Expected, look: Look) -> Verdict | NotVerified:
             return measured
         digest = ""
         if measured is not None:
-            findings += judge_measured(measured, order)
+            findings += judge_measured(measured, order, layout.listed)
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     return conclude(findings, _facts(measured or Measured(), layout.size_bytes, digest))

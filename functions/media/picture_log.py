@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 # Flat to eight levels all over, chroma included: what encoders make of one colour.
 PLAIN_LEVELS = 8
-# blackdetect calls up to luma 37 black. A dark scene is not: something stands out, and the
-# mean lies above video black.
-DIM_LEVELS, DIM_MEAN = 8, 18
+# blackdetect calls a picture black of which 98 % lie at luma 37 or below. A dark scene is not:
+# something stands out, and the mean lies above video black; nor is lettering on black.
+DIM_LEVELS, DIM_MEAN, DIM_BRIGHT = 8, 18, 80
 # Between frames of pure noise the mean difference is 0.44 of the range in which 80 % of the
 # pixels lie; between frames of a picture it is a tenth of that.
 NOISE_RATIO, NOISE_RANGE = 0.35, 4
@@ -97,7 +97,8 @@ class PictureLog:
         if not self._black[at]:
             return False
         c = self._columns
-        return c["YMAX"][at] - c["YMIN"][at] > DIM_LEVELS and c["YAVG"][at] > DIM_MEAN
+        seen = c["YAVG"][at] > DIM_MEAN or c["YMAX"][at] >= DIM_BRIGHT
+        return seen and c["YMAX"][at] - c["YMIN"][at] > DIM_LEVELS
 
     def _is_plain(self, at: int) -> bool:
         c = self._columns

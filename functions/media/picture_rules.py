@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from functions.media.boxes import Listed
 from functions.media.measured import Measured
 from functions.media.verdict import Expected, Fault, Finding, fault, info, ok
 
@@ -33,26 +34,32 @@ SILENT_FAIL, SILENT_REVIEW = 0.98, 0.6
 SOUND_PEAK_MIN = 0.003  # -50 dB: audible only with the volume turned up
 
 
-def judge_measured(m: Measured, order: Expected) -> Iterator[Finding]:
+def judge_measured(m: Measured, order: Expected, listed: Listed | None = None) -> Iterator[Finding]:
     """Yield findings in the order in which they explain a file best."""
+    listed = listed or Listed()
     if m.opened:
         yield fault("fail", "open", m.opened, "opens", "unreadable")
         return
-    yield from _integrity(m)
+    yield from _integrity(m, listed.frames)
     if m.frames == 0 or m.seconds <= 0:
         return
     yield from _shape(m, order)
+    promised = (listed.width, listed.height)
+    if promised not in ((0, 0), (m.width, m.height)):
+        limit = f"{listed.width} by {listed.height}"
+        value = f"{m.width} by {m.height}"
+        yield fault("review", "coded size", value, limit, "size_differs")
     yield from _length(m, order)
     yield from _rate(m, order)
     yield from _flicker(m)
-    yield from _emptiness(m)
-    yield from _oddity(m)
+    yield from _emptiness(m, order)
+    yield from _oddity(m, order)
     yield from _stillness(m, order)
     if order.sound:
         yield from _sound(m, order)
 
 
-def _integrity(m: Measured) -> Iterator[Finding]:
+def _integrity(m: Measured, listed: int) -> Iterator[Finding]:
     faults = {
         "decoding errors": m.errors,
         "damaged frames": m.corrupt_frames,
@@ -61,10 +68,12 @@ def _integrity(m: Measured) -> Iterator[Finding]:
     }
     for name, count in faults.items():
         yield fault("fail", name, count, "0", "damaged") if count else ok(name, 0, "0")
-    limit = f">= {m.packets - 1}"
+    # One may be missing: encoders and edit lists hide a first or last picture.
+    least = max(m.packets, listed) - 1
+    limit = f">= {least}"
     if m.frames == 0 or m.seconds <= 0:
         yield fault("fail", "frames", m.frames, limit, "no_pictures")
-    elif m.frames < m.packets - 1 and not m.stopped:
+    elif m.frames < least and not m.stopped:
         yield fault("fail", "frames", m.frames, limit, "damaged")
     else:
         yield ok("frames", m.frames, limit)
@@ -157,8 +166,8 @@ def _flicker(m: Measured) -> Iterator[Finding]:
         yield ok("flashes per second", max(dark, any_jump), limit)
 
 
-def _emptiness(m: Measured) -> Iterator[Finding]:
-    """Judge black, nearly black and one colour."""
+def _emptiness(m: Measured, order: Expected) -> Iterator[Finding]:
+    """Judge black, nearly black and one colour. A recorded page may be dark or blank."""
     black, dim, plain = (
         seconds / m.seconds for seconds in (m.black_seconds, m.dim_seconds, m.plain_seconds)
     )
@@ -168,24 +177,24 @@ def _emptiness(m: Measured) -> Iterator[Finding]:
         yield fault(mark, "black", black, limit, "black", told)
     else:
         yield ok("black", black, limit)
-    if dim >= BLACK_FAIL:
+    if dim >= BLACK_FAIL and not order.may_hold:
         yield fault("review", "dim", dim, f"< {BLACK_FAIL:g}", "dim", {"dim": m.dim_seconds})
     limit, told = f"< {PLAIN_REVIEW:g}", {"plain": m.plain_seconds, "of": m.seconds}
     if plain < PLAIN_REVIEW:
         yield ok("one colour", plain, limit)
         return
-    dead = plain >= PLAIN_FAIL and m.plain_range <= PLAIN_RANGE_MAX
+    dead = plain >= PLAIN_FAIL and m.plain_range <= PLAIN_RANGE_MAX and not order.may_hold
     yield fault("fail" if dead else "review", "one colour", plain, limit, "no_picture", told)
 
 
-def _oddity(m: Measured) -> Iterator[Finding]:
+def _oddity(m: Measured, order: Expected) -> Iterator[Finding]:
     """Judge what only a person can decide."""
     noise, rows, period = m.noise_share, m.empty_rows_share, m.loop_seconds
     if noise >= NOISE_SHARE:
         yield fault("review", "noise", noise, f"< {NOISE_SHARE:g}", "noise", {"noise": noise})
-    if period:
+    if period and not order.may_hold:  # a page may show the same animation for ever
         yield fault("review", "repeats after", period, "never", "loop", {"period": period})
-    if rows >= EMPTY_ROWS_SHARE:
+    if rows >= EMPTY_ROWS_SHARE and not order.may_hold:  # a recorded page may well be grey
         limit = f"< {EMPTY_ROWS_SHARE:g}"
         yield fault("review", "empty rows", rows, limit, "half_picture", {"rows": rows})
 

@@ -7,6 +7,7 @@ few, and a picture out of the browser costs more than everything else together.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from av.video.frame import VideoFrame
 
@@ -21,6 +22,7 @@ TRAIL_ALPHA, TRAIL_RADIUS = 0.5, 1.6
 RIPPLE_MS, RIPPLE_ALPHA, RIPPLE_FROM, RIPPLE_TO = 360.0, 0.5, 5.0, 20.0
 FINGER_ALPHA, FINGER_RADIUS = 0.4, 16.0
 SUB = 4  # samples per side of a pixel
+SUBS = tuple((at + 0.5) / SUB for at in range(SUB))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,7 @@ class Overlay:
     """What was drawn into a frame, so that it can be taken out."""
 
     def __init__(self, frame: VideoFrame) -> None:
+        self.frame = frame
         self._planes = [
             _Plane(memoryview(plane).cast("B"), plane.line_size, plane.width, plane.height)
             for plane in frame.planes
@@ -134,7 +137,7 @@ def _path(points: Sequence[tuple[int, int]], radius: float) -> list[tuple[int, i
     """Cover a line of some width, each pixel once."""
     rows: dict[int, list[tuple[int, int]]] = {}
     reach = max(1, round(radius))
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         steps = max(1, round(max(abs(x1 - x0), abs(y1 - y0)) / reach))
         for step in range(steps + 1):
             x, y = x0 + (x1 - x0) * step // steps, y0 + (y1 - y0) * step // steps
@@ -168,8 +171,8 @@ def _raster(scale: float, edge: float) -> Sprite:
     for y in range(-2, side):
         for x in range(-2, side):
             hits = sum(
-                _near((x + (i + 0.5) / SUB) / scale + 1.5, (y + (j + 0.5) / SUB) / scale + 1.5, edge)
-                for i in range(SUB) for j in range(SUB)
+                _near((x + i) / scale + ARROW[0][0], (y + j) / scale + ARROW[0][1], edge)
+                for i in SUBS for j in SUBS
             )  # fmt: skip
             cover = hits / SUB**2
             if not cover:

@@ -37,6 +37,7 @@ REASONS: Mapping[str, str] = {
     "too_small": "The picture is only {value} pixels large.",
     "too_large": "The picture is larger than any device can play.",
     "wrong_size": "The picture is {value} instead of {limit} pixels large.",
+    "size_differs": "The file declares another picture size than it shows.",
     "size_changes": "The picture changes its size in the middle of the video.",
     "pixel_aspect": "The picture looks squeezed in some players.",
     "rotated": "The picture lies on its side in players that do not turn it.",

@@ -213,7 +213,7 @@ def _in_order(found: _Found, events: Path, bounds: Bounds) -> Recording:
         events=events,
         entries=[entry for entry in entries if entry.length],
         pointer=pointer,
-        activity=array("d", sorted(done)),
+        activity=array("d", sorted(set(done))),
         viewports=_viewports(found, clock),
         duration_ms=duration,
         ignored=found.ignored + len(found.entries) - len(kept),

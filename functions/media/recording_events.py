@@ -121,17 +121,19 @@ def _unpack(text: str, position: int) -> str:
     """Open a string that holds an event: as JSON, or compressed by `@rrweb/packer`."""
     if text.lstrip().startswith("{"):
         return text
+    damaged = refuse(
+        "recording-damaged", f"Event {position + 1} of the recording cannot be unpacked."
+    )
+    unpack = zlib.decompressobj()
     try:
-        packed = text.encode("latin-1")
-        unpack = zlib.decompressobj()
-        raw = unpack.decompress(packed, UNPACKED_BYTES_MAX)
-        if unpack.unconsumed_tail:
-            raise refuse("recording-too-large", f"Event {position + 1} unpacks to too much.")
-        return raw.decode("utf-8")
+        raw = unpack.decompress(text.encode("latin-1"), UNPACKED_BYTES_MAX).decode("utf-8")
     except (UnicodeError, zlib.error):
-        raise refuse(
-            "recording-damaged", f"Event {position + 1} of the recording cannot be unpacked."
-        ) from None
+        raise damaged from None
+    if unpack.unconsumed_tail:
+        raise refuse("recording-too-large", f"Event {position + 1} unpacks to too much.")
+    if not unpack.eof:
+        raise damaged
+    return raw
 
 
 def _expand(parsed: dict[str, Any], position: int) -> dict[str, Any]:

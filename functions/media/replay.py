@@ -6,12 +6,9 @@ import pickle
 import shutil
 import sys
 import tempfile
-import time
-from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
 
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.media.capture import SCRIPTS
@@ -80,6 +77,7 @@ def render_session(
     recording_path: Path, out: Path, *, fps: int = FPS, size: tuple[int, int] | None = None,
     skip_inactivity: float | None = None, speed: float = 1.0, mouse_trail: bool = False,
     processes: int | None = None, on_progress: Progress | None = None, bounds: Bounds = BOUNDS,
+    browser: Path | None = None,
 ) -> Rendered | Refused | Failed:  # fmt: skip
     """Film a recording into `out`.
 
@@ -98,11 +96,20 @@ def render_session(
             opened, fps=fps, size=size, skip_inactivity=skip_inactivity, speed=speed
         )  # fmt: skip
         made = scratch / "film.mp4"
-        failed = _film(opened, plan, made, profiles, mouse_trail, processes, on_progress)
-        if failed is not None:
-            return failed
+        replaced = _film(
+            opened,
+            plan,
+            made,
+            profiles,
+            trail=mouse_trail,
+            processes=processes,
+            on_progress=on_progress,
+            browser=browser,
+        )
+        if isinstance(replaced, Failed):
+            return replaced
         made.replace(out)
-        return _rendered(out, opened, plan)
+        return _rendered(out, opened, plan, replaced)
     except MEDIA_ERRORS as error:
         full = getattr(error, "errno", 0) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         code = "disk-full" if full else "encoder-failed"
@@ -113,10 +120,11 @@ def render_session(
 
 
 def _film(
-    recording: Recording, plan: Plan, made: Path, profiles: Path, trail: bool,
-    processes: int | None, on_progress: Progress | None,
-) -> Failed | None:  # fmt: skip
-    program = find()
+    recording: Recording, plan: Plan, made: Path, profiles: Path, *, trail: bool,
+    processes: int | None, on_progress: Progress | None, browser: Path | None,
+) -> int | Failed:  # fmt: skip
+    """Film into `made`; return how many browsers had to be replaced on the way."""
+    program = find(browser)
     if program is None:
         return Failed(code="browser-missing", reason=INSTALL_HINT)
     if not all(path.is_file() for path in SCRIPTS):
@@ -130,14 +138,20 @@ def _film(
     order.write_bytes(pickle.dumps(job))
     wanted = processes or len(os.sched_getaffinity(0))
     with Crew(order, max(1, min(wanted, PROCESSES_MAX, len(plan.segments)))) as crew:
-        failed = crew.film(plan.segments, on_progress or (lambda done, total: None))
-    if failed is None:
-        parts = [(segment.start, job.part(segment)) for segment in plan.segments]
-        join(parts, made, frames=plan.timeline.frames, fps=plan.timeline.fps)
-    return failed
+        failed = crew.film(plan.segments, on_progress or _unheard)
+    if failed is not None:
+        return failed
+    parts = [(segment.start, job.part(segment)) for segment in plan.segments]
+    join(parts, made, frames=plan.timeline.frames, fps=plan.timeline.fps)
+    return len(crew.lost)
 
 
-def _rendered(out: Path, recording: Recording, plan: Plan) -> Rendered:
+def _unheard(done: int, total: int) -> None:
+    """Listen to progress where nobody does."""
+    del done, total
+
+
+def _rendered(out: Path, recording: Recording, plan: Plan, replaced: int) -> Rendered:
     return Rendered(
         path=out,
         facts={
@@ -147,72 +161,23 @@ def _rendered(out: Path, recording: Recording, plan: Plan) -> Rendered:
             "height": plan.size[1],
             "events": recording.event_count,
             "events_ignored": recording.ignored,
+            "browsers_replaced": replaced,
             "session_seconds": round(recording.duration_ms / 1000, 3),
             "bytes": out.stat().st_size,
         },
     )
 
 
-def remove_leftovers(folder: Path) -> int:
+def remove_leftovers(folder: Path, elsewhere: Path | None = None) -> int:
     """Remove what renders left behind that were killed; only while none is running."""
-    left = [*folder.glob(f"{PREFIX}*"), *Path(tempfile.gettempdir()).glob(f"{PREFIX}*")]
+    temporary = elsewhere or Path(tempfile.gettempdir())
+    left = {*folder.glob(f"{PREFIX}*"), *temporary.glob(f"{PREFIX}*")}
     for path in left:
         shutil.rmtree(path, ignore_errors=True)
     return len(left)
 
 
-# --- the command -----------------------------------------------------------------------------
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.lower().partition("x")
-    return int(width), int(height)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Film a recording from the command line."""
-    parser = ArgumentParser(prog="python -m functions.media.replay", description=__doc__)
-    parser.add_argument("recording", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--fps", type=int, default=FPS)
-    parser.add_argument("--size", type=_size, metavar="WxH")
-    parser.add_argument("--skip-inactivity", type=float, metavar="SECONDS")
-    parser.add_argument("--speed", type=float, default=1.0)
-    parser.add_argument("--mouse-trail", action="store_true")
-    parser.add_argument("--processes", type=int)
-    given = parser.parse_args(arguments)
-    if not 1 <= given.fps <= FPS_MAX or not SPEED_MIN <= given.speed <= SPEED_MAX:
-        parser.error(f"--fps goes to {FPS_MAX}, --speed from {SPEED_MIN} to {SPEED_MAX}")
-    if not given.recording.is_file():
-        parser.error(f"{given.recording} is not a file")
-    began = time.monotonic()
-
-    def progress(done: int, total: int) -> None:
-        spent = time.monotonic() - began
-        speed = done / given.fps * given.speed / max(spent, 0.001)
-        sys.stderr.write(f"\r{done}/{total} frames, {spent:.0f} s, {speed:.1f} x real time ")
-        sys.stderr.flush()
-
-    outcome = render_session(
-        given.recording, given.out, fps=given.fps, size=given.size, speed=given.speed,
-        skip_inactivity=given.skip_inactivity, mouse_trail=given.mouse_trail,
-        processes=given.processes, on_progress=progress,
-    )  # fmt: skip
-    sys.stderr.write("\n")
-    match outcome:
-        case Rendered():
-            facts = outcome.facts
-            sys.stdout.write(
-                f"{outcome.path}: {facts['seconds']:.2f} s, {facts['width']}x{facts['height']}, "
-                f"{facts['bytes']} bytes in {time.monotonic() - began:.1f} s\n"
-            )
-            return 0
-        case Refused() | Failed():
-            sys.stderr.write(f"{outcome.code}: {outcome.reason}\n")
-            return 1
-        case _:
-            assert_never(outcome)
-
-
 if __name__ == "__main__":
+    from functions.media.replay_command import main
+
     sys.exit(main())

@@ -48,6 +48,7 @@ class Crew:
         command = [sys.executable, "-m", "functions.media.replay_part", str(job)]
         now = time.monotonic()
         self._selector = selectors.DefaultSelector()
+        self.lost: list[str] = []  # what was wrong with browsers that were replaced
         self._parts = [
             _Part(
                 number=number, heard=now,
@@ -95,6 +96,8 @@ class Crew:
                 if "failed" in word:
                     return _failed(word["failed"])
                 done += word.get("frames", 0)
+                if "lost" in word:
+                    self.lost.append(word["lost"])
                 if "done" in word:
                     left -= 1
                     part.busy = False

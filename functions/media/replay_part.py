@@ -66,7 +66,7 @@ def _film(job: Job, segment: Segment, cameras: list[Camera]) -> None:
             cameras[0].film(segment, tell)
         except (BrowserLost, Refusal) as error:
             cameras.pop().close()
-            _say(frames=-told)
+            _say(frames=-told, lost=str(error))
             told = 0
             if attempt == TRIES:
                 _say(failed="browser-stuck", reason=str(error))

@@ -14,7 +14,7 @@ from functions.domain.outcomes import Refused
 from functions.domain.ports import NewTask, Ports, TaskRef
 from functions.domain.results import Applied, Creation, Stale
 from functions.domain.states import Event, TaskState
-from functions.domain.tasks import Happening, Ignored, Task, opened
+from functions.domain.tasks import Happening, Ignored, Route, Task, opened
 from functions.pipeline.advance import advance
 
 HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
@@ -103,6 +103,17 @@ def cancel(ports: Ports, ref: TaskRef) -> Task | None:
     raise Unavailable
 
 
+def routes_of(ports: Ports, kind: Kind) -> tuple[Route, ...]:
+    """Say who renders a kind in this deployment, in the order in which they are tried."""
+    default = tuple(Route(provider=name, lane=kind.name) for name in kind.providers)
+    return ports.rules.routes.get(kind.name) or default
+
+
+def _price(ports: Ports, wanted: Order, kind: Kind, route: Route) -> int:
+    each = ports.rules.unit_prices.get(f"{kind.name}/{route.provider}", wanted.unit_price)
+    return wanted.units * each
+
+
 def fingerprint(kind_name: str, given: Mapping[str, Any]) -> str:
     """Tell requests apart: the parsed body, sorted, with no defaults filled in."""
     return _digest(json.dumps([kind_name, given], sort_keys=True, separators=(",", ":")))
@@ -133,13 +144,15 @@ def _look(
 def _first_image(
     ports: Ports, account: str, kind: Kind, wanted: Order, seen: MediaHead, *, now: datetime
 ) -> Task:
+    route = routes_of(ports, kind)[0]
     task = Task(
         account=account,
         id=ports.ids.ulid(now),
         kind=kind.name,
-        provider=kind.providers[0],
+        provider=route.provider,
+        lane=route.lane,
         resource=seen.etag.strip('"'),
-        price=wanted.price,
+        price=_price(ports, wanted, kind, route),
         state=TaskState.QUEUED,
         created_at=now,
     )

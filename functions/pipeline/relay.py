@@ -5,7 +5,7 @@ from math import ceil
 from typing import assert_never
 
 from functions.domain.deadlines import SEND_DELAY_MAX
-from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.ports import Ports, Ticket
 from functions.domain.states import Effect
 from functions.domain.tasks import Task
 
@@ -21,7 +21,7 @@ def relay(ports: Ports, task: Task) -> Effect | None:
                 return None  # its deadline is its retry time: the sweeper sends it
             ports.queue.send(ticket_of(task), delay_seconds=ceil(wait.total_seconds()))
         case Effect.VERIFY:
-            ports.workflow.start(TaskRef(account=task.account, id=task.id), task.attempt)
+            ports.workflow.start(task)
         case Effect.BURY:
             ports.queue.bury(task)
         case _:
@@ -31,7 +31,9 @@ def relay(ports: Ports, task: Task) -> Effect | None:
 
 def ticket_of(task: Task) -> Ticket:
     """Ask for the task's current attempt."""
-    return Ticket(account=task.account, id=task.id, kind=task.kind, attempt=task.attempt)
+    return Ticket(
+        account=task.account, id=task.id, kind=task.kind, attempt=task.attempt, lane=task.lane
+    )
 
 
 def _wait(ports: Ports, task: Task) -> timedelta:

@@ -3,14 +3,17 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.domain.ports import Ports, TaskRef
+from functions.domain.providers import Remote
 from functions.domain.results import Application, Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.pipeline.advance import advance
 from functions.pipeline.check import check
+from functions.pipeline.hooks import CHECK_LANE
 from functions.pipeline.relay import ticket_of
 
 PAGE = 100
@@ -81,13 +84,21 @@ def _restart(ports: Ports, task: Task) -> Application | Ignored:
             reason="The result could not be checked.",
         )
         return advance(ports, task, stuck)
-    ports.workflow.start(TaskRef(account=task.account, id=task.id), task.attempt)
+    ports.workflow.start(task)
     return advance(ports, task, Happening(event=Event.RESTARTED))
 
 
-REMEDIES: dict[TaskState, Callable[[Ports, Task], Application | Ignored]] = {
+def _check(ports: Ports, task: Task) -> Application | Ignored | None:
+    """Look into the bucket here; have providers asked where their keys are."""
+    if not isinstance(ports.providers[task.provider], Remote):
+        return check(ports, task)
+    ports.queue.send(replace(ticket_of(task), lane=CHECK_LANE))
+    return advance(ports, task, Happening(event=Event.ASKED))
+
+
+REMEDIES: dict[TaskState, Callable[[Ports, Task], Application | Ignored | None]] = {
     TaskState.QUEUED: _resend,
     TaskState.RENDERING: _lapse,
-    TaskState.CHECKING: check,
+    TaskState.CHECKING: _check,
     TaskState.VERIFYING: _restart,
 }

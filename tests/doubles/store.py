@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any
 
 from functions.adapters.dynamodb_keys import due_shard, due_shard_name
+from functions.domain.attempts import Attempt
 from functions.domain.audit import AuditReport, Books, Lock
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id, moved
 from functions.domain.ports import NewTask, TaskRef
@@ -52,6 +53,7 @@ class MemoryStore:
     keys: dict[tuple[str, str], _Key] = field(default_factory=dict)
     reports: dict[tuple[TaskRef, int], Verdict] = field(default_factory=dict)
     late: dict[tuple[TaskRef, int, str | None], tuple[str, datetime]] = field(default_factory=dict)
+    submits: dict[tuple[TaskRef, int, int], Attempt] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
 
     def create(self, new: NewTask) -> Creation:
@@ -87,7 +89,7 @@ class MemoryStore:
     def input(self, ref: TaskRef) -> Mapping[str, Any] | None:
         return self.inputs.get(ref)
 
-    def apply(self, change: Change) -> Application:
+    def apply(self, change: Change, attempt: Attempt | None = None) -> Application:
         before, after = change.before, change.after
         with self._lock:
             now = self.tasks_by_ref.get(_ref(before))
@@ -116,7 +118,16 @@ class MemoryStore:
                 else:
                     del self.locks[_lock(after)]
             self.tasks_by_ref[_ref(before)] = after
+            if attempt is not None:
+                self.submits[_ref(before), attempt.cycle, attempt.number] = attempt
         return Applied(task=after)
+
+    def attempts(self, ref: TaskRef) -> list[Attempt]:
+        return [
+            made
+            for (owner, _, _), made in sorted(self.submits.items(), key=_by_number)
+            if owner == ref
+        ]
 
     def renew(self, task: Task, due_at: datetime) -> bool:
         with self._lock:
@@ -228,6 +239,11 @@ class MemoryStore:
         assert (task.account, entry.id) not in self.entries
         self.balances[task.account] = after
         self.entries[task.account, entry.id] = entry
+
+
+def _by_number(pair: tuple[tuple[TaskRef, int, int], Attempt]) -> tuple[int, int]:
+    (_, cycle, number), _ = pair
+    return cycle, number
 
 
 def _ref(task: Task) -> TaskRef:

@@ -11,10 +11,30 @@ from pathlib import Path
 
 from functions import kinds, providers
 from functions.adapters.clock import SystemIds
+from functions.domain.hooks import Delivery, Judgement
+from functions.domain.jobs import (
+    Cancellation,
+    Download,
+    Job,
+    Observation,
+    RemoteOutput,
+    RenderOrder,
+    Search,
+    Submitted,
+)
 from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_prefix
-from functions.domain.ports import AuditStore, Heartbeat, Rules, TaskRef, TaskStore, Ticket
-from functions.domain.providers import Provider
+from functions.domain.ports import (
+    AuditStore,
+    Budgets,
+    Heartbeat,
+    ProviderCalls,
+    Rules,
+    TaskRef,
+    TaskStore,
+    Ticket,
+)
+from functions.domain.providers import Provider, Remote
 from functions.domain.tasks import Task
 from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
 from tests.doubles.store import MemoryAuditStore, MemoryStore
@@ -46,7 +66,7 @@ class SeededIds:
         return stem + "".join(self.chance.choices("0123456789ABCDEFGHJKMNPQRSTVWXYZ", k=16))
 
     def lease(self) -> str:
-        return f"{self.chance.getrandbits(64):016x}"
+        return f"{self.chance.getrandbits(128):032x}"
 
     def jitter(self) -> float:
         return self.chance.random()
@@ -72,8 +92,8 @@ class MemoryWorkflow:
 
     runs: list[tuple[TaskRef, int]] = field(default_factory=list)
 
-    def start(self, ref: TaskRef, attempt: int) -> None:
-        self.runs.append((ref, attempt))
+    def start(self, task: Task) -> None:
+        self.runs.append((TaskRef(account=task.account, id=task.id), task.attempt))
 
 
 @dataclass(slots=True)
@@ -112,6 +132,18 @@ class MemoryMedia:
         for key, (content, _) in self.files.items():
             if key.startswith(outputs_prefix(account)):
                 yield StoredFile(key=key, size_bytes=len(content), stored_at=START)
+
+    def put_bytes(self, content: bytes, key: str, *, content_type: str) -> None:
+        self.files.setdefault(key, (content, content_type))
+
+    def keys(self, prefix: str, *, limit: int) -> list[str]:
+        return sorted(key for key in self.files if key.startswith(prefix))[:limit]
+
+    def read(self, key: str, *, bytes_max: int) -> bytes | None:
+        return self.files[key][0][:bytes_max] if key in self.files else None
+
+    def move(self, key: str, to: str) -> None:
+        self.files[to] = self.files.pop(key)
 
     def put(self, path: Path, key: str, *, content_type: str) -> None:
         self.files.setdefault(key, (path.read_bytes(), content_type))
@@ -167,6 +199,36 @@ def still_heartbeat(beat: Callable[[], bool], seconds: float) -> Iterator[None]:
     yield
 
 
+class NoProviders:
+    """Provides `ProviderCalls` where no test should reach one."""
+
+    def submit(self, provider: Remote, order: RenderOrder) -> Submitted:
+        raise AssertionError((provider.name, order.token))
+
+    def observe(self, provider: Remote, job: Job) -> Observation:
+        raise AssertionError((provider.name, job))
+
+    def find(self, provider: Remote, token: str, since: datetime) -> Search:
+        raise AssertionError((provider.name, token, since))
+
+    def cancel(self, provider: Remote, job: Job) -> Cancellation:
+        raise AssertionError((provider.name, job))
+
+    def judge(self, provider: Remote, hook: Delivery, *, at: datetime | None = None) -> Judgement:
+        raise AssertionError((provider.name, hook, at))
+
+    def download(self, provider: Remote, output: RemoteOutput, path: Path) -> Download:
+        raise AssertionError((provider.name, output, path))
+
+
+class Unlimited:
+    """Provides `Budgets` that are never used up."""
+
+    def take(self, name: str, per_minute: int | None) -> bool:
+        assert name
+        return per_minute is None or per_minute > 0
+
+
 @dataclass(slots=True)
 class World:
     """Provides `Ports`, all in memory unless a test puts something else in."""
@@ -184,6 +246,8 @@ class World:
     rules: Rules = field(default_factory=Rules)
     heartbeat: Heartbeat = still_heartbeat
     audits: MemoryAuditStore | None = None
+    remote: ProviderCalls = field(default_factory=NoProviders)
+    budgets: Budgets = field(default_factory=Unlimited)
 
     @property
     def auditing(self) -> AuditStore:

@@ -51,6 +51,7 @@ def message(ticket: Ticket, number: int = 1) -> dict[str, Any]:
         "id": ticket.id,
         "kind": ticket.kind,
         "attempt": ticket.attempt,
+        "lane": ticket.lane,
     }
     return {"messageId": f"message-{number}", "body": json.dumps(body)}
 

@@ -73,12 +73,15 @@ def film(
     rate: int = RATE,
     size: tuple[int, int] = (WIDTH, HEIGHT),
     mux: dict[str, str] | None = None,
+    x264: str = "",
     **options: str,
 ) -> Path:
     """Encode a clip whose time is shared equally by the looks; `sound` is tone or silence."""
     presets = {"preset": "ultrafast", "crf": "23"} if codec in ("libx264", "libx265") else {}
     if codec == "libx265":
         presets["x265-params"] = "log-level=none:pools=1"
+    if x264:
+        presets["x264-params"] = x264
     frames_each = round(seconds * rate / max(1, len(looks)))
     with av.open(path, "w", options=mux if mux is not None else FAST_START) as box:
         stream: Any = box.add_stream(codec, rate=rate, options=presets | options)

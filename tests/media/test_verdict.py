@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.media.boxes import Listed
 from functions.media.glance import GlanceLog
 from functions.media.lanes import Grid, Sum, add, differing, load, masks, often
 from functions.media.loops import loop_length
@@ -49,7 +50,7 @@ measured = st.builds(
             "int": st.integers(0, 10**6),
             "float": st.floats(0, 10**5),
             "str": st.sampled_from(["", "h264", "yuv420p", "errors"]),
-        }[getattr(field.type, "__name__", field.type)]
+        }[type(field.default).__name__]
         for field in fields(Measured)
     },
 )
@@ -78,7 +79,8 @@ def test_every_measurement_gets_a_verdict_with_a_reason(m: Measured, order: Expe
 @given(measured, orders)
 def test_damage_is_never_accepted(m: Measured, order: Expected) -> None:
     for name in ("errors", "corrupt_frames", "corrupt_packets", "impossible_packets"):
-        assert judged(replace(m, **{name: 1}), order).verdict == "reject"
+        damaged = replace(m, **{name: 1})  # type: ignore[arg-type]  # all four are numbers
+        assert judged(damaged, order).verdict == "reject"
 
 
 @given(measured, orders, st.floats(0, 0.9))
@@ -94,6 +96,18 @@ def test_more_black_is_never_better(a: float, b: float) -> None:
     low, high = sorted((a, b))
     before, after = (judged(replace(GOOD, black_seconds=x)).verdict for x in (low, high))
     assert rank[before] <= rank[after]
+
+
+def test_what_the_index_promises_must_be_shown() -> None:
+    def against(frames: int, width: int) -> str:
+        listed = Listed(frames=frames, width=width, height=360)
+        return conclude(judge_measured(GOOD, ORDER, listed), Facts()).verdict
+
+    assert against(250, 640) == "accept"
+    assert against(251, 640) == "accept"
+    assert against(252, 640) == "reject"
+    assert against(0, 640) == "accept"
+    assert against(250, 624) == "review"
 
 
 def test_the_good_one_is_accepted() -> None:
@@ -144,6 +158,23 @@ def test_the_good_one_is_accepted() -> None:
 def test_each_rule(change: dict[str, float | str], verdict: str, code: str) -> None:
     found = judged(replace(GOOD, **change))  # type: ignore[arg-type]  # one field at a time
     assert (found.verdict, found.code) == (verdict, code)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"still_seconds": 10.0, "pictures_per_second": 0.0},
+        {"frames": 12, "packets": 12, "hold_longest_seconds": 5.0},
+        {"empty_rows_share": 0.3},
+        {"dim_seconds": 10.0},
+        {"loop_seconds": 1.0},
+    ],
+)
+def test_a_recorded_page_may_be_idle_dark_and_flat(change: dict[str, float]) -> None:
+    session = Expected(seconds=10, kind="session_to_video")
+    m = replace(GOOD, **change)  # type: ignore[arg-type]  # one field at a time
+    assert judged(m, session).verdict == "accept"
+    assert judged(m).verdict != "accept"
 
 
 def test_the_worst_finding_decides_and_the_first_of_its_kind_explains() -> None:

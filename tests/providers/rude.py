@@ -20,7 +20,8 @@ class Rude:
 
 
 def answer(body: bytes, *, status: str = "200 OK", length: int | None = None, **more: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"content-length: {len(body) if length is None else length}"]
+    length = len(body) if length is None else length
+    lines = [f"HTTP/1.1 {status}", "connection: close", f"content-length: {length}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in more.items()]
     return "\r\n".join([*lines, "", ""]).encode() + body
 

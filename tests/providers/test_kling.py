@@ -86,7 +86,7 @@ def test_a_refusal_goes_by_its_code(code: int, fault: Fault, status: int) -> Non
 
 
 @pytest.mark.parametrize("code", [5000, 5001, 5002, 9999])
-@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("status", [200, 400, 500])
 def test_a_fault_behind_their_door_is_unknown(code: int, status: int) -> None:
     answer = reply({"code": code, "data": None}, status=status)
 

@@ -4,7 +4,8 @@ import gzip
 import json
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from functions.adapters.key_sets import KeySets
-from functions.adapters.provider_http import REPLY_BYTES_MAX, ProviderHttp
+from functions.adapters.provider_http import (
+    OBSERVE_STEPS_MAX,
+    REPLY_BYTES_MAX,
+    ProviderHttp,
+)
+from functions.domain.exchange import HttpReply, HttpRequest
 from functions.domain.jobs import (
     Accepted,
     Cancellation,
@@ -24,10 +30,13 @@ from functions.domain.jobs import (
     Job,
     JobState,
     NotSent,
+    Observation,
     Rejected,
+    RenderOrder,
     Unknown,
 )
 from functions.domain.providers import Remote, Secrets, configured
+from functions.providers.runway import Runway
 from tests.doubles.world import FixedClock
 from tests.providers.rude import answer, rude_server
 from tests.providers.stage import REMOTES, TOKEN, Stage, order_for
@@ -89,7 +98,8 @@ def test_what_fails_before_the_secure_channel_stands_was_not_sent(
         answer(b"<html>"),
         answer(b""),
         answer(gzip.compress(b'{"id":"t1"}'), content_encoding="gzip"),
-        answer(b" " * (REPLY_BYTES_MAX + 1)),
+        answer(b'{"id":"t1"}', content_encoding="br"),
+        answer(b'{"id":"t1"}' + b" " * REPLY_BYTES_MAX),
         answer(b"{}", status="500 Internal Server Error"),
         answer(b"{}", status="503 Service Unavailable", retry_after="1"),
     ],
@@ -171,6 +181,70 @@ def test_a_question_is_sent_to_the_provider_or_nobody(calls: ProviderHttp) -> No
         calls.observe(fal, job)
 
     assert (len(rude.requests), len(other.requests)) == (1, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Straying(Runway):
+    """A provider that asks elsewhere, keys and all."""
+
+    elsewhere: str = ""
+
+    def submission(
+        self, order: RenderOrder, secrets: Secrets, now: datetime
+    ) -> HttpRequest | Rejected:
+        request = Runway.submission(self, order, secrets, now)
+        assert isinstance(request, HttpRequest)
+        return replace(request, url=self.elsewhere)
+
+    def observe(
+        self,
+        job: Job,  # noqa: ARG002
+        replies: Sequence[HttpReply],  # noqa: ARG002
+        secrets: Secrets,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+    ) -> HttpRequest | Observation:
+        return HttpRequest(method="GET", url=self.elsewhere)
+
+    def cancellation(
+        self,
+        job: Job,  # noqa: ARG002
+        secrets: Secrets,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+    ) -> HttpRequest | None:
+        return HttpRequest(method="DELETE", url=self.elsewhere)
+
+
+def test_no_request_leaves_for_another_place_than_the_provider(calls: ProviderHttp) -> None:
+    with rude_server([GOOD]) as other:
+        abilities = REMOTES["runway"].abilities
+        straying = Straying(
+            name="straying",
+            base_url="https://provider.example",
+            secrets=("api_key",),
+            abilities=abilities,
+            elsewhere=other.address,
+        )
+        assert submitted(calls, straying) == NotSent(cause="address-refused")
+        assert calls.observe(straying, JOB).word == "address-refused"
+        assert calls.cancel(straying, JOB) is Cancellation.UNANSWERED
+
+    assert other.connections == 0
+
+
+def test_a_question_of_endless_steps_is_given_up(calls: ProviderHttp) -> None:
+    with rude_server([GOOD]) as rude:
+        runway = REMOTES["runway"]
+        straying = Straying(
+            name="straying",
+            base_url=rude.address,
+            secrets=("api_key",),
+            abilities=runway.abilities,
+            elsewhere=rude.address,
+        )
+        seen = calls.observe(straying, JOB)
+
+    assert (seen.state, seen.word) == (JobState.UNANSWERED, "too-many-steps")
+    assert len(rude.requests) == OBSERVE_STEPS_MAX
 
 
 def test_a_search_without_an_answer_or_a_token_tells_nothing(calls: ProviderHttp) -> None:

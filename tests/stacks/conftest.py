@@ -1,7 +1,6 @@
 """The templates as AWS would get them, written once for all tests here."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from local.deploy import plain_environment
 from local.instance import ROOT
+from tests.workers import shared_folder
 
 Resources = dict[str, dict[str, Any]]
 
@@ -43,33 +43,29 @@ def synthesize(folder: Path, **context: Any) -> Assembly:
         "CDK_OUTDIR": str(folder),
         "CDK_CONTEXT_JSON": json.dumps(settings | context),
     }
-    assert not any(name.startswith("AWS_REGION") for name in environment)
-    done = subprocess.run(
-        [sys.executable, "app.py"],
-        cwd=ROOT,
-        env=environment | {"PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"cdk-nag or the app refused:\n{done.stdout}{done.stderr}"
-    return Assembly(folder, done.stdout + done.stderr)
+    assert "AWS_REGION" not in environment
+    said = folder / "said"
+    if not said.exists():
+        done = subprocess.run(
+            [sys.executable, "app.py"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"cdk-nag or the app refused:\n{done.stdout}{done.stderr}"
+        said.write_text(done.stdout + done.stderr, "utf-8")
+    return Assembly(folder, said.read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesize(tmp_path_factory.mktemp("aws"))
+    with shared_folder(tmp_path_factory, "aws") as folder:
+        return synthesize(folder)
 
 
 @pytest.fixture(scope="session")
 def local_assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesize(tmp_path_factory.mktemp("local"), local=True)
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests on one worker: they share two syntheses."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("stacks"))
+    with shared_folder(tmp_path_factory, "local") as folder:
+        return synthesize(folder, local=True)

@@ -8,6 +8,7 @@ WIDE_ALLOWED = {
     # Everything below one prefix of the media bucket, or the streams of the one table.
     "/in/*",
     "/out/*",
+    "/hooks/*",
     "/stream/*",
 }
 DELIVERS_LOGS = "logs:CreateLogDelivery"  # takes no resource
@@ -90,9 +91,15 @@ def test_the_relay_reads_the_stream_and_sends_and_never_touches_the_table(
 
 
 def test_only_the_stages_that_must_may_start_work(assembly: Assembly) -> None:
-    for stage in ("intake", "render", "verify", "settle"):
+    for stage in ("intake", "render", "check", "fetch", "verify", "settle", "audit"):
         assert "states:StartExecution" not in _actions(assembly, stage)
         assert "sqs:SendMessage" not in _actions(assembly, stage)
+
+
+def test_a_call_from_outside_can_reach_no_table(assembly: Assembly) -> None:
+    got = _actions(assembly, "hooks")
+    assert not any(action.startswith(("dynamodb:", "states:")) for action in got)
+    assert "sqs:SendMessage" in got
 
 
 def test_verify_can_only_add_reports_and_settle_cannot_read_media(assembly: Assembly) -> None:

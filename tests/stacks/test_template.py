@@ -8,7 +8,7 @@ import pytest
 
 from functions import kinds
 from local.instance import ROOT
-from stacks import bundle, intake
+from stacks import bundle, hooks, intake
 from stacks.config import Config
 from stacks.function import PYTHON
 from stacks.storage import OUTPUT_DAYS
@@ -32,7 +32,7 @@ def test_each_stage_is_the_same_word_in_the_pipeline_the_entrypoints_and_the_sta
         named = properties["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]
         assert named == stage
         modules = {file.stem for file in (ROOT / "stacks").glob("*.py")}
-        assert stage in modules | {"verify"}  # verify is half of settle.py's workflow
+        assert stage in modules | {"fetch", "verify"}  # both belong to settle.py's workflow
 
 
 def test_functions_run_on_arm64_and_the_python_that_the_layers_are_for(
@@ -77,7 +77,11 @@ def test_functions_are_told_only_what_they_use(assembly: Assembly) -> None:
         for stage, each in _functions(assembly).items()
     }
     assert told == {
-        "intake": {"TABLE", "BUCKET", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
+        "intake": {"TABLE", "BUCKET", "ROUTES", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
+        "submit": {"TABLE", "BUCKET", "ROUTES", "HOOK_BASE", "QUEUE_URLS"},
+        "check": {"TABLE", "BUCKET"},
+        "hooks": {"BUCKET", "QUEUE_URLS", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
+        "fetch": {"TABLE", "BUCKET"},
         "relay": {"QUEUE_URLS", "DLQ_URLS", "WORKFLOW_ARN"},
         "render": {"TABLE", "BUCKET"},
         "verify": {"TABLE", "BUCKET"},
@@ -94,9 +98,11 @@ def test_every_kind_has_a_queue_with_an_end_and_time_for_its_work(assembly: Asse
         for name, queue in queues.items()
         if "RedrivePolicy" in queue[PROPERTIES]
     }
-    assert len(with_end) == len(kinds.load())
-    timeout = _functions(assembly)["render"]["Timeout"]
-    for properties in with_end.values():
+    assert len(with_end) == len(kinds.load()) + 2  # and one each to submit and to check
+    functions = _functions(assembly)
+    for name, properties in with_end.items():
+        stage = next((stage for stage in ("submit", "check") if stage in name), "render")
+        timeout = functions[stage]["Timeout"]
         assert properties["VisibilityTimeout"] >= 6 * timeout
         assert properties["RedrivePolicy"]["maxReceiveCount"] >= 5
         (end, _) = properties["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"]
@@ -147,16 +153,17 @@ def test_the_bucket_is_private_and_forgets(assembly: Assembly) -> None:
     assert set(properties["PublicAccessBlockConfiguration"].values()) == {True}
     rules = properties["LifecycleConfiguration"]["Rules"]
     days = {rule.get("Prefix"): rule.get("ExpirationInDays") for rule in rules}
-    assert days == {"in/": 2, "out/": OUTPUT_DAYS, "tmp/": 1, None: None}
+    assert days == {"in/": 2, "out/": OUTPUT_DAYS, "tmp/": 1, "hooks/": 30, None: None}
     assert "CorsConfiguration" not in properties  # no origin is configured by default
 
 
 def test_every_route_asks_who_is_calling_or_is_on_the_open_list(assembly: Assembly) -> None:
     routes = assembly.resources("AWS::ApiGatewayV2::Route").values()
     seen = {route[PROPERTIES]["RouteKey"]: route[PROPERTIES] for route in routes}
-    assert set(seen) == set(intake.SIGNED_IN) | set(intake.OPEN)
+    signed_in = {*intake.SIGNED_IN, *hooks.OPERATORS_ROUTES}
+    assert set(seen) == signed_in | {*intake.OPEN, hooks.ROUTE}
     for key, route in seen.items():
-        if key in intake.OPEN:
+        if key not in signed_in:
             assert route["AuthorizationType"] == "NONE"
         else:
             assert route["AuthorizationType"] == "JWT"

@@ -3,6 +3,7 @@
 
 const Player = (() => {
   const SETTLE_MS = 2000; // for pictures and fonts out of the recording; more never arrives
+  const PENDING_MAX = 50; // scrolls that wait for room
   const PINNED_MAX = 2000; // animations; a page with more is not watched for each of them
   const MOVES = new Set([1, 6, 12]); // MouseMove, TouchMove, Drag: the pointer is drawn elsewhere
   const ANIMATED = new Set(["animate", "animatetransform", "animatemotion", "set"]);
@@ -15,8 +16,9 @@ const Player = (() => {
   let replayer, size;
   let pictures = new Set(); // images still loading
   let hosts = new Set(); // elements with a document or a tree of their own
-  let moving = new Set(); // drawings that animate themselves
+  let moving = new Set(); // elements that animate the drawing that they are in
   let adopting = new Map(); // document or host id -> sheets that it waits for
+  let scrolls = new Map(); // id -> offset that the page is too short for as yet
   let clocks = new WeakMap(); // animation -> [own time, session time of the last look]
   let hovered = null;
   const errors = [];
@@ -25,7 +27,7 @@ const Player = (() => {
 
   function watch(node) {
     if (node.nodeName === "IMG" || node.nodeName === "image") pictures.add(node);
-    if (ANIMATED.has(node.nodeName.toLowerCase()) && node.ownerSVGElement) moving.add(node.ownerSVGElement);
+    if (ANIMATED.has(node.nodeName.toLowerCase())) moving.add(node);
     if (node.shadowRoot || node.nodeName === "IFRAME" || node.nodeName === "FRAME") hosts.add(node);
   }
 
@@ -79,8 +81,9 @@ const Player = (() => {
         live = EITHER(live, advance(animation, time));
       }
     }
-    for (const drawing of moving) {
-      if (!drawing.isConnected) continue;
+    for (const part of moving) if (!part.isConnected) moving.delete(part);
+    for (const drawing of new Set([...moving].map((part) => part.ownerSVGElement))) {
+      if (!drawing) continue;
       if (!drawing.animationsPaused()) drawing.pauseAnimations();
       if (!clocks.has(drawing)) clocks.set(drawing, time);
       drawing.setCurrentTime((time - clocks.get(drawing)) / 1000);
@@ -124,6 +127,7 @@ const Player = (() => {
       pictures = new Set();
       hosts = new Set();
       moving = new Set();
+      scrolls = new Map();
       adopting = new Map();
       hovered = null;
       replayer.imageMap.clear();
@@ -178,6 +182,7 @@ const Player = (() => {
       adopting.set(event.data.id, event.data.styleIds);
       adopt();
     }
+    if (event.type === 3 && event.data.source === 3) scrolls.set(event.data.id, event.data);
     for (const [id, url] of canvases) await paint(replayer.mirror.getNode(id), url);
   }
 
@@ -188,6 +193,17 @@ const Player = (() => {
     await Promise.race([done, new Promise((over) => setTimeout(over, SETTLE_MS))]);
     const context = canvas && canvas.getContext && canvas.getContext("2d");
     if (context && picture.naturalWidth) context.drawImage(picture, 0, 0);
+  }
+
+  // A style that comes later can make room for a scroll that came before.
+  function scroll() {
+    for (const [id, wanted] of scrolls) {
+      const node = replayer.mirror.getNode(id);
+      const box = node && node.nodeType === 9 ? node.scrollingElement : node;
+      const there = (at) => Math.abs(at.scrollTop - wanted.y) <= 1 && Math.abs(at.scrollLeft - wanted.x) <= 1;
+      if (!box || there(box) || scrolls.size > PENDING_MAX) scrolls.delete(id);
+      else replayer.applyScroll(wanted, true);
+    }
   }
 
   async function settle() {
@@ -247,15 +263,18 @@ const Player = (() => {
   // Brings the page to a time. `text` is a JSON array of events and of node ids pointed at.
   async function step(time, text) {
     pin(time);
-    const events = text ? JSON.parse(text) : [];
+    const events = text ? JSON.parse(Cleanse.stills(text)) : [];
     for (const event of events) {
       if (typeof event === "number") hover(event);
       else if (!(event.type === 3 && event.data && MOVES.has(event.data.source))) await cast(event);
     }
+    // Drawings begin to move when their document is complete; the replayer leaves it open.
+    for (const root of roots()) if (root.readyState === "loading") root.close();
     let live = pin(time);
     if (events.some((event) => typeof event !== "number")) {
       await turn();
       await settle();
+      scroll();
       live = pin(time);
     }
     for (const root of roots()) if (root.documentElement) root.documentElement.offsetHeight;

@@ -1,0 +1,24 @@
+"""Spend: how the attempts at paid providers ended, for the books that operators see."""
+
+from dataclasses import replace
+
+from functions.domain.attempts import Attempt
+from functions.domain.jobs import Job
+from functions.domain.ports import Ports, TaskRef
+from functions.domain.tasks import Task
+
+
+def closed(
+    ports: Ports,
+    task: Task,
+    outcome: str,
+    *,
+    job: Job | None = None,
+    charged: bool | None = None,
+) -> Attempt | None:
+    """Say how a task's current attempt ended; None if none was written down."""
+    for attempt in ports.store.attempts(TaskRef(account=task.account, id=task.id)):
+        if (attempt.cycle, attempt.number) == (task.cycle, task.attempt):
+            name = job.id if job else attempt.job
+            return replace(attempt, outcome=outcome, job=name, charged=charged)
+    return None

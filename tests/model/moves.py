@@ -1,0 +1,254 @@
+"""Who can do what: customers, the relay, workers, workflows, a provider, operators, chance."""
+
+from collections.abc import Iterator
+
+from functions.domain.states import Effect, Event
+from tests.model.machine import (
+    BAD,
+    BROKEN,
+    CHECKING,
+    CLAIMED,
+    DEAD,
+    DONE,
+    GOOD,
+    QUEUED,
+    RENDERING,
+    RUNNING,
+    STARTED,
+    UPLOADED,
+    VERIFYING,
+    Broken,
+    Move,
+    Mutant,
+    S,
+    Setting,
+    State,
+    Writer,
+    changed,
+    put,
+    sent,
+    swapped,
+    take,
+)
+from tests.model.steps import ATTEMPTS_MAX, ENDED, STATES
+
+_NO_REMEDY = {
+    Mutant.NO_REMEDY_QUEUED: QUEUED,
+    Mutant.NO_REMEDY_RENDERING: RENDERING,
+    Mutant.NO_REMEDY_CHECKING: CHECKING,
+    Mutant.NO_REMEDY_VERIFYING: VERIFYING,
+}
+
+
+class Moves:
+    """All moves of a setting."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.mutant = setting.mutant
+        self.writer = Writer(setting)
+
+    def all(self, s: State) -> Iterator[Move]:
+        """Everything that can happen next."""
+        yield from self._people(s)
+        for worker in dict.fromkeys(s[S.WORKERS]):
+            yield from self._worker(s, worker)
+        if len(s[S.WORKERS]) < self.setting.workers:
+            for ticket in s[S.QUEUE]:
+                yield from self._claim(s, *ticket)
+        for run in s[S.RUNS]:
+            yield from self._workflow(s, *run)
+        for hook in s[S.HOOKS]:
+            yield from self._hook(s, hook)
+        yield from self.unattended(s)
+
+    def _arrived(self, s: State, place: S, message: tuple[object, ...]) -> State:
+        """A message that was received; it may come again unless all is calm."""
+        return changed(s, place, take(s[place], message)) if self.setting.calm else s
+
+    def unattended(self, s: State) -> Iterator[Move]:
+        """What happens with nobody there: time passes, the sweeper runs, a job ends."""
+        if not self.setting.calm:
+            yield from self._time(s)
+        for job in dict.fromkeys(s[S.JOBS]):
+            if job[3] == RUNNING:
+                for end in (DONE, BROKEN):
+                    n = changed(s, S.JOBS, put(take(s[S.JOBS], job), swapped(job, 3, end)))
+                    yield "job ends", changed(n, S.HOOKS, put(s[S.HOOKS], job[:3]))
+
+    def _time(self, s: State) -> Iterator[Move]:
+        for key, task in enumerate(s[S.TASKS]):
+            if task and task[5] == 0 and task[0] not in ENDED and not self._bounded(s, key):
+                yield "time", changed(s, S.TASKS, swapped(s[S.TASKS], key, swapped(task, 5, 1)))
+        if self.mutant is not Mutant.NO_SWEEPER:
+            yield from self._sweeper(s)
+
+    def _bounded(self, s: State, key: int) -> bool:
+        """A submit function is over, one way or the other, before its lease can lapse."""
+        return self.setting.provider and any(
+            worker[1] == key and worker[0] == CLAIMED for worker in s[S.WORKERS]
+        )
+
+    def _people(self, s: State) -> Iterator[Move]:
+        for key, task in enumerate(s[S.TASKS]):
+            if not task:
+                made = self.writer.opened(s, key)
+                if made:
+                    yield "order", made
+                continue
+            if self.mutant is Mutant.KEY_FORGOTTEN and self.writer.opened(s, key):
+                raise Broken("one key, two tasks")
+            if s[S.CANCELS] and task[0] not in ENDED:
+                n = self.writer.write(s, key, Event.CANCEL)
+                if n:
+                    yield "cancel", changed(n, S.CANCELS, s[S.CANCELS] - 1)
+            if task[0] == DEAD and task[4] + 1 < self.setting.cycles:
+                n = self.writer.write(s, key, Event.REDRIVE)
+                if n:
+                    yield "redrive", n
+
+    def _claim(self, s: State, key: int, attempt: int) -> Iterator[Move]:
+        task = s[S.TASKS][key]
+        here = self._arrived(s, S.QUEUE, (key, attempt))
+        if self.mutant is Mutant.CLAIM_UNGUARDED and task[0] == RENDERING:
+            raise Broken("claimed twice")
+        if task[0] != QUEUED or task[1] != attempt:
+            yield "skip", here
+            return
+        lease = task[6] + 1
+        n = self.writer.write(here, key, Event.CLAIMED, lease=lease)
+        if n:
+            if lease > (task[4] + 1) * ATTEMPTS_MAX + self.setting.returns:
+                raise Broken("more claims than attempts")
+            workers = put(s[S.WORKERS], (CLAIMED, key, attempt, lease))
+            yield "claim", changed(n, S.WORKERS, workers)
+
+    def _worker(self, s: State, worker: tuple[int, int, int, int]) -> Iterator[Move]:
+        phase, key, attempt, lease = worker
+        task = s[S.TASKS][key]
+        rest = take(s[S.WORKERS], worker)
+        idle = changed(s, S.WORKERS, rest)
+        if not self.setting.calm:
+            yield "worker dies", idle
+        if task[0] == RENDERING and task[2] == lease and task[5] == 1:
+            beat = swapped(s[S.TASKS], key, swapped(task, 5, 0))
+            yield "heartbeat", changed(s, S.TASKS, beat)
+        if phase == UPLOADED:
+            yield "report", self.report(idle, key, attempt, lease, Event.RENDERED)
+            return
+        if self.setting.provider:
+            yield from self._submit(s, worker, idle)
+            return
+        outputs = swapped(s[S.OUTPUTS], key, s[S.OUTPUTS][key] | 1 << lease)
+        n = changed(s, S.WORKERS, put(rest, (UPLOADED, key, attempt, lease)))
+        yield "upload", changed(n, S.OUTPUTS, outputs)
+        for event in (Event.ATTEMPT_FAILED, Event.REFUSED):
+            yield f"report {event}", self.report(idle, key, attempt, lease, event)
+        if s[S.RETURNS]:
+            n = changed(idle, S.RETURNS, s[S.RETURNS] - 1)
+            yield "give back", self.report(n, key, attempt, lease, Event.GIVEN_BACK)
+
+    def _submit(self, s: State, worker: tuple[int, int, int, int], idle: State) -> Iterator[Move]:
+        """One request to the provider; its answer may be lost, and then nobody knows."""
+        _, key, attempt, lease = worker
+        job = (key, attempt, lease, RUNNING)
+        if all(known[:3] != job[:3] for known in s[S.JOBS]):
+            yield "submit", changed(s, S.JOBS, put(s[S.JOBS], job))
+            yield "provider refuses", self.report(idle, key, attempt, lease, Event.REFUSED)
+            return
+        yield "mark accepted", self.report(idle, key, attempt, lease, Event.ACCEPTED)
+
+    def report(self, s: State, key: int, attempt: int, lease: int, event: Event) -> State:
+        """Write a worker's or provider's word, if it is still about the task's attempt."""
+        task = s[S.TASKS][key]
+        fenced = task[1] == attempt and task[2] == lease
+        if self.mutant is Mutant.LATE_CHARGED and event is Event.RENDERED and task[0] in ENDED:
+            raise Broken("charged after the end")
+        if not fenced and self.mutant is not Mutant.RESULT_UNFENCED:
+            return s
+        n = self.writer.write(s, key, event)
+        if n and not fenced:
+            raise Broken("a result of another lease was accepted")
+        return n or s
+
+    def _workflow(self, s: State, key: int, attempt: int, finding: int) -> Iterator[Move]:
+        task = s[S.TASKS][key]
+        waits = task[0] == VERIFYING and task[1] == attempt
+        here = self._arrived(s, S.RUNS, (key, attempt, finding))
+        if not waits:
+            if self.mutant is Mutant.SETTLE_UNGUARDED and finding == GOOD:
+                raise Broken(f"settled while {STATES[task[0]]}")
+            yield "workflow skips", here
+        elif finding == STARTED:
+            there = s[S.OUTPUTS][key] >> task[2] & 1
+            for found in (GOOD, BAD) if there else (BAD,):
+                if (key, attempt, found) not in here[S.RUNS]:
+                    yield "verify", changed(here, S.RUNS, put(here[S.RUNS], (key, attempt, found)))
+        else:
+            event = Event.VERIFIED if finding == GOOD else Event.ATTEMPT_FAILED
+            yield f"settle {event}", self.writer.write(here, key, event) or here
+
+    def _hook(self, s: State, hook: tuple[int, int, int]) -> Iterator[Move]:
+        here = self._arrived(s, S.HOOKS, hook)
+        unmarked = any(worker[1:] == hook for worker in s[S.WORKERS])
+        if unmarked and self.mutant is Mutant.HOOK_AFTER_MARK:
+            yield "hook ignored", here
+        else:
+            yield "hook", self._fetched(here, *hook)
+
+    def _fetched(self, s: State, key: int, attempt: int, lease: int) -> State:
+        """A hook is a hint: the job itself is asked, and a result copied before it is said."""
+        how = next(job[3] for job in s[S.JOBS] if job[:3] == (key, attempt, lease))
+        if how == RUNNING:
+            return s
+        if how == BROKEN:
+            return self.report(s, key, attempt, lease, Event.ATTEMPT_FAILED)
+        outputs = swapped(s[S.OUTPUTS], key, s[S.OUTPUTS][key] | 1 << lease)
+        return self.report(changed(s, S.OUTPUTS, outputs), key, attempt, lease, Event.RENDERED)
+
+    def _sweeper(self, s: State) -> Iterator[Move]:
+        if not s[S.SWEEPER]:
+            for key, task in enumerate(s[S.TASKS]):
+                if task and task[5] == 1 and _NO_REMEDY.get(self.mutant) != task[0]:
+                    yield "sweeper reads", changed(s, S.SWEEPER, (key, task))
+            return
+        key, image = s[S.SWEEPER]
+        done, event = self._remedy(changed(s, S.SWEEPER, ()), key, image)
+        yield "sweeper dies", done
+        task = s[S.TASKS][key]
+        same = image == task
+        if event is Event.OVERDUE and self.mutant is Mutant.OVERDUE_UNGUARDED:
+            same = image[:5] == task[:5]
+            if same and task[5] != 1:
+                raise Broken("a live lease was taken")
+        if same:
+            yield f"sweep {event}", self.writer.write(done, key, event, swept=True) or done
+
+    def _remedy(self, s: State, key: int, image: tuple[int, ...]) -> tuple[State, Event]:
+        """What the sweeper does about an overdue image: perhaps a message, and an event."""
+        state, attempt, lease, tries = image[:4]
+        if state == QUEUED:
+            if tries >= self.setting.patience:
+                return s, Event.WAIT_EXPIRED
+            return sent(s, Effect.SEND, key, attempt), Event.RESENT
+        if state == RENDERING:
+            failed = self.mutant is Mutant.UNKNOWN_IS_FAILED
+            return s, Event.ATTEMPT_FAILED if failed else Event.OVERDUE
+        if state == VERIFYING:
+            if tries >= self.setting.patience and self.mutant is not Mutant.RESTARTS_FOREVER:
+                return s, Event.ATTEMPT_FAILED
+            return sent(s, Effect.VERIFY, key, attempt), Event.RESTARTED
+        return self._asked(s, key, (key, attempt, lease))
+
+    def _asked(self, s: State, key: int, wanted: tuple[int, int, int]) -> tuple[State, Event]:
+        """Ask the provider, or the bucket, how an attempt ended."""
+        if self.setting.provider:
+            how = next((job[3] for job in s[S.JOBS] if job[:3] == wanted), BROKEN)
+            if how == RUNNING:
+                return s, Event.STILL_RUNNING
+            if how == DONE:
+                outputs = swapped(s[S.OUTPUTS], key, s[S.OUTPUTS][key] | 1 << wanted[2])
+                return changed(s, S.OUTPUTS, outputs), Event.RENDERED
+            return s, Event.ATTEMPT_FAILED
+        there = s[S.OUTPUTS][key] >> wanted[2] & 1
+        return s, Event.RENDERED if there else Event.ATTEMPT_FAILED
