@@ -23,8 +23,8 @@ setup: $(VENV)/.stamp ## Make the Python environment in .venv
 
 # --- on this machine ---------------------------------------------------------------------------
 
-demo: setup up ## Order a clip from a photo on the local stack and watch it (PHOTO=path)
-	@PYTHONPATH=. $(RUN) -m local.demo $(if $(PHOTO),--photo "$(PHOTO)")
+demo: setup ## Order a clip from a photo on the local stack and watch it (PHOTO=path, PROVIDER=name)
+	@PYTHONPATH=. $(RUN) -m local.demo $(if $(PHOTO),--photo "$(PHOTO)") $(if $(PROVIDER),--provider "$(PROVIDER)")
 
 up: setup ## Start the local stack: emulator, then the real `cdk deploy`
 	@$(RUN) -m local up

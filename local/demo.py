@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 
 from functions.domain.outcomes import Refused
+from functions.media.motion import render_motion
+from functions.media.photo import read_photo
 from functions.media.photo_header import HEAD_BYTES, PHOTO_TYPES, sniff_photo
-from local import stack
+from local import stack, standin
 from local.customer import Customer, RefusedByApi, sign_in
 from local.instance import TOOLS, Instance
 from local.picture import draw_picture
@@ -29,17 +31,36 @@ def main() -> int:
     parser.add_argument("--photo", type=Path, help="a JPEG, PNG or WebP file")
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--motion", default="zoom-in")
+    parser.add_argument("--provider", help="a paid one, by its stand-in here: fal, kling, …")
     given = parser.parse_args()
     try:
         photo = given.photo or _drawn()
         content_type = _type_of(photo)
-        _run(stack.up(Instance.from_environment()), photo, content_type, given)
+        if given.provider:
+            _run_with_standin(photo, content_type, given)
+        else:
+            _run(stack.up(Instance.from_environment()), photo, content_type, given)
     except (LocalTrouble, httpx.HTTPError) as trouble:
         print(trouble, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _run_with_standin(photo: Path, content_type: str, given: argparse.Namespace) -> None:
+    """Have the clip made by a provider that is only played here: it costs nothing."""
+    live = stack.running_or_up(Instance.from_environment())
+    clip = TOOLS / "demo" / "standin.mp4"
+    source = read_photo(photo)
+    if isinstance(source, Refused):
+        raise LocalTrouble(f"PHOTO={photo}: {source.reason}")
+    render_motion(source, clip, motion="drift", seconds=given.seconds, aspect="16:9")
+    with standin.running(given.provider, clip, hook_base=live.api_url) as played:
+        print(f"A stand-in plays {given.provider} at {played.address}; nothing real is called.")
+        _run(standin.deployed(live, played), photo, content_type, given)
+        print(f"The stand-in would have billed {played.billed()} render(s). It has ended now;")
+        print("`make demo` without PROVIDER deploys the built-in renderer again.")
 
 
 def _drawn() -> Path:

@@ -5,8 +5,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import boto3
 
@@ -18,9 +19,10 @@ INPUTS = ("app.py", "cdk.json", "stacks", "functions", "console")
 LINES_SHOWN = 25
 
 
-def inputs_hash() -> str:
+def inputs_hash(settings: Mapping[str, Any]) -> str:
     """Hash everything that a deploy depends on."""
     digest = hashlib.sha256(sys.version.encode())
+    digest.update(json.dumps(settings, sort_keys=True).encode())
     for file in _inputs():
         digest.update(f"{file.relative_to(ROOT)} {file.stat().st_size}\n".encode())
         digest.update(file.read_bytes())
@@ -40,9 +42,10 @@ def _inputs() -> Iterator[Path]:
             )
 
 
-def synth(instance: Instance) -> None:
-    """Write the cloud assembly for this machine."""
+def synth(instance: Instance, settings: Mapping[str, Any]) -> None:
+    """Write the cloud assembly for this machine, with settings of the CDK app."""
     context = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"] | {"local": True}
+    context |= settings
     environment = plain_environment() | {
         "CDK_OUTDIR": str(instance.assembly),
         "CDK_CONTEXT_JSON": json.dumps(context),

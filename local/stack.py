@@ -55,9 +55,19 @@ class Stack:
         )
 
 
-def up(instance: Instance, *, again: bool = False, guardian: int | None = None) -> Stack:
-    """Bring the stack up, doing only what is not done yet. `again` deploys in any case."""
-    wanted = deploy.inputs_hash()
+def up(
+    instance: Instance,
+    *,
+    again: bool = False,
+    guardian: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Stack:
+    """Bring the stack up, doing only what is not done yet. `again` deploys in any case.
+
+    `settings` are the CDK app's, as `-c` would give them.
+    """
+    told = settings or {}
+    wanted = deploy.inputs_hash(told)
     found = emulator.running(instance)
     if found and not again and _deployed(instance) == wanted:
         return _stack(instance, found)
@@ -66,7 +76,7 @@ def up(instance: Instance, *, again: bool = False, guardian: int | None = None) 
         emulator.stop(instance)
         emulator.port_for(instance)
     with ThreadPoolExecutor() as beside:
-        synthesized = beside.submit(deploy.synth, instance)
+        synthesized = beside.submit(deploy.synth, instance, told)
         cdk = beside.submit(tools.cdk)
         try:
             live = found or emulator.start(instance, tools.emulator_python(), guardian=guardian)
@@ -77,6 +87,14 @@ def up(instance: Instance, *, again: bool = False, guardian: int | None = None) 
                 emulator.stop(instance)
             raise
     instance.deployed_file.write_text(wanted, "utf-8")
+    return _stack(instance, live)
+
+
+def running_or_up(instance: Instance) -> Stack:
+    """Find a stack of any settings, or bring one up."""
+    live = emulator.running(instance)
+    if live is None or _deployed(instance) is None:
+        return up(instance)
     return _stack(instance, live)
 
 

@@ -35,6 +35,7 @@ KNOWN_BY = {
     "pydantic": {"kinds", "entrypoints"},
     "av": {"media"},
     "httpx": {"adapters"},
+    "httpcore": {"adapters"},
     "idna": {"adapters"},
     "cryptography": {"signatures"},
     "standardwebhooks": {"signatures"},

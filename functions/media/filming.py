@@ -21,6 +21,8 @@ from functions.media.timeline import Timeline
 REPORT_SECONDS = 0.2
 # A browser grows with what it has shown; a new one takes a third of a second.
 PICTURES_PER_BROWSER = 1000
+# What changed by itself twice in a row does so again: asking first would cost more.
+STIRRED_MIN = 2
 # Events that often change nothing in view.
 QUIET = frozenset({Source.MOUSE_INTERACTION, Source.SCROLL, Source.MEDIA, Source.SELECTION})
 
@@ -59,6 +61,7 @@ class Camera:
         self._frame = -1  # up to which the page has been played
         self._done = 0  # turns
         self._pictures = 0
+        self._stirred = 0  # frames in a row that changed by themselves
         self._jpeg = b""
         self._calm_since = 0.0  # when an endless animation was last seen to change something
         self._origin_since = 0.0
@@ -110,7 +113,8 @@ class Camera:
             raise TypeError("no page to look at")
         due = script.due(self._done, at)
         turns = range(self._done, due)
-        sure = must or any(self._telling(turn) for turn in turns)
+        stirs = bool(self._stand.live) and self._stirred >= STIRRED_MIN
+        sure = must or stirs or any(self._telling(turn) for turn in turns)
         if turns or self._stand.live:
             self._step(page, turns, now, sure=sure)
             self._done = due
@@ -119,6 +123,8 @@ class Camera:
         jpeg = page.look(sure=sure)
         if jpeg is not None:
             self._pictures += 1
+        if not turns:
+            self._stirred = self._stirred + 1 if jpeg not in {None, self._jpeg} else 0
         if jpeg is None or (jpeg == self._jpeg and not must):
             return None
         if jpeg != self._jpeg:
@@ -178,7 +184,7 @@ class Camera:
             self._browser, size=job.size, window=(window.width, window.height),
             on_command=self._on_command,
         )  # fmt: skip
-        self._pictures, self._jpeg = 0, b""
+        self._pictures, self._stirred, self._jpeg = 0, 0, b""
         self._stand = Stand(live=0, scale=1, left=0, top=0, inner_left=0, inner_top=0)
         self._done = entrance
         at = first

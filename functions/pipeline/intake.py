@@ -47,22 +47,31 @@ def upload(ports: Ports, account: str, kind_name: str, content_type: str) -> Slo
 
 
 def order(
-    ports: Ports, account: str, key: str, kind_name: str, given: Mapping[str, Any]
+    ports: Ports,
+    account: str,
+    key: str,
+    kind_name: str,
+    given: Mapping[str, Any],
+    *,
+    provider: str | None = None,
 ) -> Creation | InvalidInput | Refused:
     """Validate, price, look at the source, then hold the credits and record the task at once."""
     kind = ports.kinds.get(kind_name)
     if kind is None:
         return _unknown_kind(ports)
+    route = _route(ports, kind, provider)
     wanted = kind.order(given)
     if isinstance(wanted, InvalidInput):
         return wanted
-    key_hash, print_ = _digest(key), fingerprint(kind_name, given)
+    if isinstance(route, InvalidInput):
+        return route
+    key_hash, print_ = _digest(key), fingerprint(kind_name, given, provider)
     seen = _look(ports, account, kind, wanted)
     if not isinstance(seen, MediaHead):  # a repeat whose source is gone by now is still a repeat
         return ports.store.replayed(account, key_hash, print_) or seen
     now = ports.clock.now()
     new = NewTask(
-        task=_first_image(ports, account, kind, wanted, seen, now=now),
+        task=_first_image(ports, account, kind, wanted, seen, route=route, now=now),
         input={
             "order": dict(wanted.input),
             "source": seen.key,
@@ -109,14 +118,26 @@ def routes_of(ports: Ports, kind: Kind) -> tuple[Route, ...]:
     return ports.rules.routes.get(kind.name) or default
 
 
-def _price(ports: Ports, wanted: Order, kind: Kind, route: Route) -> int:
-    each = ports.rules.unit_prices.get(f"{kind.name}/{route.provider}", wanted.unit_price)
-    return wanted.units * each
+def _route(ports: Ports, kind: Kind, provider: str | None) -> Route | InvalidInput:
+    routes = routes_of(ports, kind)
+    if provider is None:
+        return routes[0]
+    for route in routes:
+        if route.provider == provider:
+            return route
+    names = ", ".join(route.provider for route in routes)
+    return _fault("/provider", "provider-unknown", f"Choose one of: {names}.")
 
 
-def fingerprint(kind_name: str, given: Mapping[str, Any]) -> str:
+def fingerprint(kind_name: str, given: Mapping[str, Any], provider: str | None = None) -> str:
     """Tell requests apart: the parsed body, sorted, with no defaults filled in."""
-    return _digest(json.dumps([kind_name, given], sort_keys=True, separators=(",", ":")))
+    body = [kind_name, given, provider]
+    return _digest(json.dumps(body, sort_keys=True, separators=(",", ":")))
+
+
+def price_of(ports: Ports, kind: Kind, route: Route, default: int) -> int:
+    """Say what one unit costs with a provider, in whole credits."""
+    return ports.rules.unit_prices.get(f"{kind.name}/{route.provider}", default)
 
 
 def _digest(text: str) -> str:
@@ -142,9 +163,15 @@ def _look(
 
 
 def _first_image(
-    ports: Ports, account: str, kind: Kind, wanted: Order, seen: MediaHead, *, now: datetime
+    ports: Ports,
+    account: str,
+    kind: Kind,
+    wanted: Order,
+    seen: MediaHead,
+    *,
+    route: Route,
+    now: datetime,
 ) -> Task:
-    route = routes_of(ports, kind)[0]
     task = Task(
         account=account,
         id=ports.ids.ulid(now),
@@ -152,7 +179,7 @@ def _first_image(
         provider=route.provider,
         lane=route.lane,
         resource=seen.etag.strip('"'),
-        price=_price(ports, wanted, kind, route),
+        price=wanted.units * price_of(ports, kind, route, wanted.unit_price),
         state=TaskState.QUEUED,
         created_at=now,
     )

@@ -27,7 +27,7 @@ class FakeServer:
         self, vendor: Vendor, *, port: int = 0, hook_base: str | None = None, calls: bool = True
     ) -> None:
         self.vendor = vendor
-        self._hook_base = hook_base
+        self.hook_base = hook_base
         self._stop = threading.Event()
         self._http = _Server((HOST, port), _handler(self))
         vendor.address = self.address
@@ -144,11 +144,11 @@ class FakeServer:
                 vendor.due.append(due)
 
     def _aimed(self, call: Call) -> Call:
-        if self._hook_base is None:
+        if self.hook_base is None:
             return call
         parts = urlsplit(call.url)
         path = parts.path + (f"?{parts.query}" if parts.query else "")
-        return Call(url=self._hook_base.rstrip("/") + path, headers=call.headers, body=call.body)
+        return Call(url=self.hook_base.rstrip("/") + path, headers=call.headers, body=call.body)
 
 
 def _delivered(call: Call) -> bool:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,42 @@ def test_whatever_is_recorded_is_shown(tmp_path: Path) -> None:
     spots = [colour(last, 30 + 60 * at, 30) for at in range(5)]
     for found, wanted in zip(spots, (RED, GREEN, BLUE, GREEN, RED), strict=True):
         assert near(found, wanted), spots
+
+
+def test_drawings_move_in_session_time(tmp_path: Path) -> None:
+    move = element("animate", attributeName="fill", from_="rgb(220,20,20)", to="rgb(20,20,220)",
+                   dur="2s", fill="freeze")  # fmt: skip
+    patch = element("rect", move, width="60", height="60", fill="rgb(220,20,20)")
+    drawing = element("svg", patch, width="60", height="60")
+    for node in (move, patch, drawing):
+        node["isSVG"] = True
+    seen = film(Session(drawing).end(3000), tmp_path)
+    assert near(colour(shown(seen, 0), 30, 30), RED)
+    assert near(colour(shown(seen, 1), 30, 30), (120, 20, 120))
+    assert near(colour(shown(seen, 2.5), 30, 30), BLUE)
+
+
+def test_moving_pictures_stand_still(tmp_path: Path) -> None:
+    path = tmp_path / "moving.gif"
+    with av.open(str(path), "w") as box_:
+        stream = box_.add_stream("gif", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 60, 60, "rgb8"
+        for number, level in enumerate((0xE0, 0x1C, 0x03)):  # red, green, blue
+            frame = av.VideoFrame(60, 60, "rgb8")
+            frame.planes[0].update(bytes([level]) * frame.planes[0].buffer_size)
+            frame.pts = number
+            box_.mux(stream.encode(frame))
+        box_.mux(stream.encode(None))
+    url = "data:image/gif;base64," + b64encode(path.read_bytes()).decode()
+    path.unlink()
+    css = f".b {{ background: url({url}) }}"
+    moving_twice = (element("img", src=url), box(100, 0, 60, "red", class_="b"))
+    session = Session(*moving_twice, css=css)
+    session.append(500, 1, box(0, 90, 9, "red"))
+    seen = film(session.end(2000), tmp_path)
+    for _, picture in seen:
+        assert near(colour(picture, 30, 30), (255, 0, 0))
+        assert near(colour(picture, 130, 30), (255, 0, 0))
 
 
 def test_windows_of_other_sizes_are_fitted(tmp_path: Path) -> None:

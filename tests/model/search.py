@@ -20,9 +20,7 @@ class Verdict:
     trail: list[str] = field(default_factory=list)
 
 
-def search(
-    setting: Setting, *, states_max: int | None = None, progress: Progress = lambda _a, _b: None
-) -> Verdict:
+def search(setting: Setting, *, progress: Progress = lambda _a, _b: None) -> Verdict:
     """Look at every state, shortest ways first; stop at the first that is wrong.
 
     A setting that forgets relies on one that does not: it has shown that a task which has ended
@@ -38,23 +36,29 @@ def search(
         wrong = next(wrongs(s), None)
         if wrong is None and not setting.calm and not endings.reachable(s):
             wrong = "no end can be reached by the sweeper alone"
-        try:
-            if wrong is None:
-                for name, n in moves.all(s):
-                    if setting.forgets:
-                        n = forgotten(n, setting.cycles)  # noqa: PLW2901 - the same state, as far as it matters
-                    if n not in seen:
-                        seen[n] = (name, s)
-                        waiting.append(n)
-        except Broken as broken:
-            wrong = str(broken)
+        if wrong is None:
+            wrong = _spread(moves, s, seen, waiting)
         if wrong is not None:
             return Verdict(states=len(seen), wrong=wrong, trail=_trail(seen, s))
         if len(seen) % 1024 == 0:
             progress(len(seen), len(waiting))
-        if states_max is not None and len(seen) > states_max:
-            raise MemoryError(f"more than {states_max} states")
     return Verdict(states=len(seen))
+
+
+def _spread(
+    moves: Moves, s: State, seen: dict[State, tuple[str, State] | None], waiting: deque[State]
+) -> str | None:
+    """Add what can follow; say what went wrong on the way."""
+    setting = moves.setting
+    try:
+        for name, after in moves.all(s):
+            n = forgotten(after, setting.cycles) if setting.forgets else after
+            if n not in seen:
+                seen[n] = (name, s)
+                waiting.append(n)
+    except Broken as broken:
+        return str(broken)
+    return None
 
 
 def _trail(seen: dict[State, tuple[str, State] | None], s: State) -> list[str]:

@@ -43,8 +43,8 @@ def submitted(world: World, task: Task, workdir: Path) -> Submission:
     return submit(world, ticket_of(now_of(world, task)), workdir)
 
 
-def asked(world: World, task: Task, **more: str) -> None:
-    answer(world, replace(ticket_of(now_of(world, task)), lane="check", **more))
+def asked(world: World, task: Task, *, lease: str | None = None) -> None:
+    answer(world, replace(ticket_of(now_of(world, task)), lane="check", lease=lease))
 
 
 def finished(world: World, workdir: Path) -> None:

@@ -18,6 +18,7 @@ from functions.entrypoints.http.models import (
     LedgerView,
 )
 from functions.entrypoints.http.request import reply
+from functions.pipeline.intake import routes_of
 
 router = APIGatewayHttpRouter()
 
@@ -55,6 +56,7 @@ def kinds() -> Response[Any]:
             title=kind.title,
             price=kind.price,
             input=kind.schema(),
+            providers=[route.provider for route in routes_of(ports(), kind)],
             content_types=list(kind.upload.content_types),
             bytes_max=kind.upload.bytes_max,
             result_hours=kind.limits.result_seconds / 3600,

@@ -25,6 +25,7 @@ class OrderBody(Body):
     """Order a task."""
 
     kind: str = Field(examples=["image_to_video"])
+    provider: str | None = Field(None, description="one of the kind's; without, its first")
     input: dict[str, Any] = Field(
         description="as `GET /v1/kinds` describes it",
         examples=[{"source": "01J9ZQ3V7Y4M2K8N6P5R3T1W0X", "motion": "zoom-in", "seconds": 4}],
@@ -175,6 +176,7 @@ class KindView(BaseModel):
     title: str
     price: str
     input: dict[str, Any] = Field(description="JSON schema")
+    providers: list[str] = Field(description="who can make it here; the first is the default")
     content_types: list[str]
     bytes_max: int
     result_hours: float

@@ -66,7 +66,7 @@ def order(body: OrderBody) -> Response[Any]:
     """Hold the price and record the task, once per Idempotency-Key."""
     caller = caller_of(router.current_event)
     key = idempotency_key(router.current_event)
-    made = intake.order(ports(), caller.account, key, body.kind, body.input)
+    made = intake.order(ports(), caller.account, key, body.kind, body.input, provider=body.provider)
     match made:
         case Created():
             return _accepted(made.task)

@@ -260,16 +260,28 @@ const Player = (() => {
     if (hovered && typeof hovered.getRootNode === "function") replayer.hoverElements(hovered);
   }
 
+  // Drawings begin to move when their document is complete, and the replayer leaves it open;
+  // to close it afterwards would put it into quirks mode.
+  function completeOnOpen(page) {
+    if (Object.hasOwn(page, "open")) return;
+    page.open = (...given) => {
+      const opened = Document.prototype.open.apply(page, given);
+      page.write("<!DOCTYPE html>");
+      page.close();
+      page.replaceChildren();
+      return opened;
+    };
+  }
+
   // Brings the page to a time. `text` is a JSON array of events and of node ids pointed at.
   async function step(time, text) {
+    for (const root of roots()) if (root.nodeType === 9) completeOnOpen(root);
     pin(time);
     const events = text ? JSON.parse(Cleanse.stills(text)) : [];
     for (const event of events) {
       if (typeof event === "number") hover(event);
       else if (!(event.type === 3 && event.data && MOVES.has(event.data.source))) await cast(event);
     }
-    // Drawings begin to move when their document is complete; the replayer leaves it open.
-    for (const root of roots()) if (root.readyState === "loading") root.close();
     let live = pin(time);
     if (events.some((event) => typeof event !== "number")) {
       await turn();
