@@ -28,7 +28,7 @@ from functions.adapters.s3_media import S3MediaStore
 from functions.adapters.secrets_manager import SecretsManager
 from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
-from functions.domain.kinds import Kind
+from functions.domain.kinds import Kind, Review
 from functions.domain.ports import (
     AuditStore,
     Budgets,
@@ -106,6 +106,7 @@ class AwsPorts:
             hook_base=settings.get("HOOK_BASE"),
             routes=routes,
             unit_prices=settings.table("UNIT_PRICES"),
+            reviews={kind: Review(word) for kind, word in settings.table("REVIEWS").items()},
         )
 
     @cached_property

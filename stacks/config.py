@@ -36,6 +36,8 @@ class Config:
     provider_concurrency_max: int = 10
     secrets_below: str = "tallyreel"  # of the providers' secrets: `tallyreel/fal`
     unit_prices: Mapping[str, int] = field(default_factory=dict)  # credits by "kind/provider"
+    # What is done with a doubted result: `-c 'reviews={"image_to_video": "hold"}'`.
+    reviews: Mapping[str, str] = field(default_factory=dict)
     test_origins: tuple[str, ...] = ()  # stand-ins for providers on this machine; never on AWS
 
     def __post_init__(self) -> None:

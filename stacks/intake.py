@@ -28,6 +28,7 @@ SIGNED_IN = (
     "POST /v1/admin/accounts/{id}/credits",
     "GET /v1/admin/tasks",
     "POST /v1/admin/tasks/{account}/{id}/redrive",
+    "POST /v1/admin/tasks/{account}/{id}/review",
     "POST /v1/admin/redrive",
     "GET /v1/admin/audit",
     "GET /v1/admin/health",

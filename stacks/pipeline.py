@@ -103,7 +103,10 @@ class PipelineStack(Stack):
             self,
             "Settle",
             package=package,
-            environment=table,
+            environment=table
+            | (
+                {"TALLYREEL_REVIEWS": self.to_json_string(config.reviews)} if config.reviews else {}
+            ),
             media_environment=media,
             fetch_environment=reach,
         )

@@ -127,6 +127,7 @@ def _output_item(output: Output) -> Item:
         "h": output.height,
         "codec": output.codec,
         "until": stamp(output.expires_at) if output.expires_at else "",
+        "thumbs": output.thumbnails,
     }
 
 
@@ -141,6 +142,7 @@ def _output_of(item: Item) -> Output:
         height=item["h"],
         codec=item["codec"],
         expires_at=_moment(item["until"]),
+        thumbnails=item.get("thumbs", 0),
     )
 
 

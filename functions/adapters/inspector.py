@@ -1,11 +1,12 @@
-"""The inspection of finished files, in a child process."""
+"""The inspection of finished files, in a child process, with repacking where that is enough."""
 
 from pathlib import Path
 
 from functions.domain.kinds import Promise
 from functions.domain.verdicts import Check, Facts, Inspected, NotVerified, Ruling, Verdict
 from functions.media import verdict as found
-from functions.media.inspect import inspect_sandboxed
+from functions.media.inspect import POSTER, STRIP
+from functions.media.verify import verify_file
 
 
 class ChildInspector:
@@ -21,11 +22,18 @@ class ChildInspector:
             height=promise.height,
             sound=promise.sound,
             still_allowed=promise.still_allowed,
+            held_allowed=promise.held_allowed,
         )
-        outcome = inspect_sandboxed(path, expected, thumbnails=workdir)
+        outcome = verify_file(path, expected, workdir, thumbnails=workdir)
         if isinstance(outcome, found.NotVerified):
             return NotVerified(reason=outcome.reason)
-        return Inspected(verdict=_verdict(outcome), path=path)
+        thumbnails = [workdir / name for name in (POSTER, STRIP)]
+        return Inspected(
+            verdict=_verdict(outcome.verdict),
+            path=outcome.path,
+            mended=bool(outcome.repairs),
+            thumbnails=tuple(each for each in thumbnails if each.is_file()),
+        )
 
 
 def _verdict(outcome: found.Verdict) -> Verdict:

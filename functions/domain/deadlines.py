@@ -24,6 +24,7 @@ class Limits:
     job_seconds_max: int = 2 * 3600  # a remote job's whole life; nothing runs longer and is wanted
     workflow_seconds: int = 360  # an EXPRESS workflow ends at 300 s
     workflows_max: int = 4
+    review_seconds: int = 24 * 3600  # an operator's time to say yes or no
     interval_growth: float = 2.0
     interval_seconds_max: int = 1800
     result_seconds: int = 24 * 3600
@@ -59,6 +60,7 @@ def _patience(deadline: Deadline, tries: int, limits: Limits) -> timedelta:
     fixed = {
         Deadline.LEASE: limits.lease_seconds,
         Deadline.WINDOW: limits.window_seconds,
+        Deadline.REVIEW: limits.review_seconds,
         Deadline.OPERATOR: 0,
     }
     if deadline in fixed:

@@ -17,6 +17,14 @@ class Runs(StrEnum):
     WORKER = "worker"  # a container that polls the kind's queue
 
 
+class Review(StrEnum):
+    """What happens to a result that the inspection doubts, but cannot reject."""
+
+    DELIVER = "deliver"  # settled, with a notice that says what the doubt is
+    HOLD = "hold"  # an operator says, within a deadline; silence gives the credits back
+    REJECT = "reject"  # another attempt while attempts last
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One thing wrong with an input. `pointer` is a JSON pointer into the request."""
@@ -56,6 +64,7 @@ class Promise:
     height: int | None = None
     sound: bool = False
     still_allowed: bool = False  # a picture that hardly moves can be what was ordered
+    held_allowed: bool = False  # long stretches without any change can be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +100,5 @@ class Kind:
     schema: Callable[[], dict[str, Any]]  # JSON schema of the input
     price: str  # how it is priced, as a sentence
     examine: Callable[[MediaHead], Refused | None]  # the cheap look before credits are held
+    review: Review = Review.DELIVER
     limits: Limits = field(default_factory=Limits)

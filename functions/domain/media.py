@@ -50,6 +50,11 @@ def output_key(account: str, task: str, attempt: int, lease: str) -> str:
     return f"out/{account}/{task}/{attempt}-{lease}.mp4"
 
 
+def thumbnail_key(output: str, name: str) -> str:
+    """Where an output's poster or strip lies."""
+    return f"{output.removesuffix('.mp4')}-{name}"
+
+
 def mended_key(account: str, task: str, attempt: int, sha256: str) -> str:
     """Where a repacked output lies: named by its bytes, so that repeats agree."""
     return f"out/{account}/{task}/{attempt}-{sha256[:16]}.mp4"

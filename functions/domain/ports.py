@@ -21,7 +21,7 @@ from functions.domain.jobs import (
     Search,
     Submitted,
 )
-from functions.domain.kinds import Kind, Promise
+from functions.domain.kinds import Kind, Promise, Review
 from functions.domain.media import MediaHead, StoredFile, UploadForm
 from functions.domain.providers import Provider, Remote
 from functions.domain.results import Application, Creation, Grant, KeyReused, Page, Replayed
@@ -326,6 +326,7 @@ class Rules:
     hook_base: str | None = None  # the API's public address, for providers to call
     routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)  # by kind, in order
     unit_prices: Mapping[str, int] = field(default_factory=dict)  # by "kind/provider"
+    reviews: Mapping[str, Review] = field(default_factory=dict)  # by kind, where not its own
 
 
 class Ports(Protocol):

@@ -49,7 +49,8 @@ class Event(StrEnum):
     ASKED = "asked"  # its outcome was asked for, without an answer
     RESTARTED = "restarted"  # the settle workflow was started again
     WAIT_EXPIRED = "wait-expired"  # no worker took it within the queue-wait limit
-    VERIFIED = "verified"  # the output passed inspection
+    VERIFIED = "verified"  # the output passed inspection, or an operator's eyes
+    DOUBTED = "doubted"  # the inspection leaves it to an operator
     CANCEL = "cancel"  # the customer withdrew it
     GAVE_UP = "gave-up"  # its message was refused too often to be tried again
     REDRIVE = "redrive"  # an operator starts it anew
@@ -71,6 +72,7 @@ class Deadline(StrEnum):
     WINDOW = "window"  # the provider may be silent
     ASK = "ask"  # time to ask again
     WORKFLOW = "workflow"  # the workflow may have failed
+    REVIEW = "review"  # an operator has not said yes or no
     OPERATOR = "operator"  # waits for a person, in the index's `dead` shard
     NONE = "none"
 
@@ -194,6 +196,7 @@ TABLE: tuple[Row, ...] = (
         deadline=Deadline.NONE,
     ),
     _stay(TaskState.VERIFYING, Event.RESTARTED, Deadline.WORKFLOW),
+    _stay(TaskState.VERIFYING, Event.DOUBTED, Deadline.REVIEW),
     *_retry_rows(TaskState.VERIFYING),
     Row(
         state=TaskState.DEAD,

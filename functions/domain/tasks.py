@@ -45,6 +45,7 @@ class Output:
     height: int
     codec: str
     expires_at: datetime | None = None
+    thumbnails: int = 0  # how many of poster and strip lie beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,8 +173,8 @@ def _moved(task: Task, row: Row, happening: Happening, now: datetime) -> Task:
         tries=task.tries + 1 if stays else 0,
         deadline=row.deadline,
         effect=row.effect,
-        code=happening.code if not stays else task.code,
-        reason=happening.reason if not stays else task.reason,
+        code=happening.code if not stays or happening.code else task.code,
+        reason=happening.reason if not stays or happening.reason else task.reason,
         lease=_lease_after(task, row, happening),
         job=(happening.job or task.job) if row.next in UNDER_LEASE else None,
         output_key=happening.output_key or task.output_key,

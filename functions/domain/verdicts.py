@@ -53,6 +53,7 @@ class Inspected:
     verdict: Verdict
     path: Path
     mended: bool = False
+    thumbnails: tuple[Path, ...] = ()  # a poster and a contact strip, as JPEG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

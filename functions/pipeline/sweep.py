@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functions.domain.ports import Ports, TaskRef
 from functions.domain.providers import Remote
 from functions.domain.results import Application, Applied
-from functions.domain.states import Event, TaskState
+from functions.domain.states import Deadline, Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.pipeline.advance import advance
 from functions.pipeline.check import check
@@ -77,6 +77,13 @@ def _lapse(ports: Ports, task: Task) -> Application | Ignored:
 
 def _restart(ports: Ports, task: Task) -> Application | Ignored:
     limits = ports.kinds[task.kind].limits
+    if task.deadline is Deadline.REVIEW:
+        unsaid = Happening(
+            event=Event.REFUSED,
+            code="review-expired",
+            reason=task.reason or "The result could not be judged in time.",
+        )
+        return advance(ports, task, unsaid)
     if task.tries >= limits.workflows_max:
         stuck = Happening(
             event=Event.ATTEMPT_FAILED,

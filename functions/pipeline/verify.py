@@ -6,7 +6,7 @@ from pathlib import Path
 
 from functions.domain.errors import InspectionFailed
 from functions.domain.kinds import Promise
-from functions.domain.media import mended_key
+from functions.domain.media import mended_key, thumbnail_key
 from functions.domain.ports import Ports, TaskRef
 from functions.domain.states import TaskState
 from functions.domain.tasks import Output, Task
@@ -52,6 +52,8 @@ def _stored(ports: Ports, task: Task, inspected: Inspected) -> Output | None:
     if inspected.mended:
         key = mended_key(task.account, task.id, task.attempt, facts.sha256)
         ports.media.put(inspected.path, key, content_type="video/mp4")
+    for thumbnail in inspected.thumbnails:
+        ports.media.put(thumbnail, thumbnail_key(key, thumbnail.name), content_type="image/jpeg")
     lifetime = timedelta(seconds=ports.kinds[task.kind].limits.result_seconds)
     return Output(
         key=key,
@@ -63,6 +65,7 @@ def _stored(ports: Ports, task: Task, inspected: Inspected) -> Output | None:
         height=facts.height,
         codec=facts.codec,
         expires_at=ports.clock.now() + lifetime,
+        thumbnails=len(inspected.thumbnails),
     )
 
 

@@ -390,6 +390,7 @@ class TestDocuments:
             "/v1/admin/tasks/{account}/{id}/redrive",
             "/v1/admin/health",
             "/v1/admin/redrive",
+            "/v1/admin/tasks/{account}/{id}/review",
             "/v1/admin/audit",
         }
 

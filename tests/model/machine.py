@@ -204,6 +204,8 @@ class Writer:
             return None
         if done.state != task[0] and (task[0], done.state) not in PAIRS:
             raise Broken("a step that is not in the table")
+        if event is Event.OVERDUE and task[5] != 1:
+            raise Broken("a live lease was taken")
         attempt = done.attempt
         if self.mutant is Mutant.FREE_CRASHES and event is Event.ATTEMPT_FAILED:
             attempt = task[1]
@@ -222,6 +224,20 @@ class Writer:
         if done.credits is not None and not self._paid(n, key, done.credits, swept=swept):
             return None
         return sent(tuple(n), done.effect, key, attempt)
+
+    def forced(self, s: State, key: int, state: int, lease: int) -> State:
+        """What a write without conditions would do; only mistakes come here."""
+        task = s[S.TASKS][key]
+        n = list(s)
+        image = (state, task[1], lease, 0, task[4], 0, max(task[6], lease))
+        n[S.TASKS] = swapped(s[S.TASKS], key, image)
+        if state == DELIVERED:
+            available, held, spent = s[S.MONEY]
+            rows = s[S.LEDGER][key]
+            n[S.MONEY] = (available, held - 1, spent + 1)
+            n[S.LEDGER] = swapped(s[S.LEDGER], key, (*rows[:-1], SETTLED))
+            n[S.LOCK] = -1
+        return tuple(n)
 
     def _paid(self, n: list[Any], key: int, kind: EntryKind, *, swept: bool) -> bool:
         available, held, spent = n[S.MONEY]

@@ -9,6 +9,7 @@ from tests.model.machine import (
     CHECKING,
     CLAIMED,
     DEAD,
+    DELIVERED,
     DONE,
     GOOD,
     QUEUED,
@@ -30,7 +31,7 @@ from tests.model.machine import (
     swapped,
     take,
 )
-from tests.model.steps import ATTEMPTS_MAX, ENDED, STATES
+from tests.model.steps import ATTEMPTS_MAX, ENDED
 
 _NO_REMEDY = {
     Mutant.NO_REMEDY_QUEUED: QUEUED,
@@ -96,8 +97,9 @@ class Moves:
                 if made:
                     yield "order", made
                 continue
-            if self.mutant is Mutant.KEY_FORGOTTEN and self.writer.opened(s, key):
-                raise Broken("one key, two tasks")
+            again = self.writer.opened(s, key) if self.mutant is Mutant.KEY_FORGOTTEN else None
+            if again:
+                yield "order again", again
             if s[S.CANCELS] and task[0] not in ENDED:
                 n = self.writer.write(s, key, Event.CANCEL)
                 if n:
@@ -110,12 +112,12 @@ class Moves:
     def _claim(self, s: State, key: int, attempt: int) -> Iterator[Move]:
         task = s[S.TASKS][key]
         here = self._arrived(s, S.QUEUE, (key, attempt))
-        if self.mutant is Mutant.CLAIM_UNGUARDED and task[0] == RENDERING:
-            raise Broken("claimed twice")
-        if task[0] != QUEUED or task[1] != attempt:
-            yield "skip", here
-            return
         lease = task[6] + 1
+        if task[0] != QUEUED or task[1] != attempt:
+            if self.mutant is Mutant.CLAIM_UNGUARDED:
+                here = self.writer.forced(here, key, RENDERING, lease)
+            yield "claim, late", here
+            return
         n = self.writer.write(here, key, Event.CLAIMED, lease=lease)
         if n:
             if lease > (task[4] + 1) * ATTEMPTS_MAX + self.setting.returns:
@@ -163,7 +165,7 @@ class Moves:
         task = s[S.TASKS][key]
         fenced = task[1] == attempt and task[2] == lease
         if self.mutant is Mutant.LATE_CHARGED and event is Event.RENDERED and task[0] in ENDED:
-            raise Broken("charged after the end")
+            return self.writer.forced(s, key, DELIVERED, lease)
         if not fenced and self.mutant is not Mutant.RESULT_UNFENCED:
             return s
         n = self.writer.write(s, key, event)
@@ -177,8 +179,8 @@ class Moves:
         here = self._arrived(s, S.RUNS, (key, attempt, finding))
         if not waits:
             if self.mutant is Mutant.SETTLE_UNGUARDED and finding == GOOD:
-                raise Broken(f"settled while {STATES[task[0]]}")
-            yield "workflow skips", here
+                here = self.writer.forced(here, key, DELIVERED, task[2])
+            yield "workflow, late", here
         elif finding == STARTED:
             there = s[S.OUTPUTS][key] >> task[2] & 1
             for found in (GOOD, BAD) if there else (BAD,):
@@ -213,14 +215,14 @@ class Moves:
                     yield "sweeper reads", changed(s, S.SWEEPER, (key, task))
             return
         key, image = s[S.SWEEPER]
+        if image[3] > self.setting.patience:
+            raise Broken("a remedy is repeated without limit")
         done, event = self._remedy(changed(s, S.SWEEPER, ()), key, image)
         yield "sweeper dies", done
         task = s[S.TASKS][key]
         same = image == task
-        if event is Event.OVERDUE and self.mutant is Mutant.OVERDUE_UNGUARDED:
+        if self.mutant is Mutant.OVERDUE_UNGUARDED:
             same = image[:5] == task[:5]
-            if same and task[5] != 1:
-                raise Broken("a live lease was taken")
         if same:
             yield f"sweep {event}", self.writer.write(done, key, event, swept=True) or done
 

@@ -34,10 +34,10 @@ def search(setting: Setting, *, progress: Progress = lambda _a, _b: None) -> Ver
     while waiting:
         s = waiting.popleft()
         wrong = next(wrongs(s), None)
-        if wrong is None and not setting.calm and not endings.reachable(s):
-            wrong = "no end can be reached by the sweeper alone"
         if wrong is None:
             wrong = _spread(moves, s, seen, waiting)
+        if wrong is None and not setting.calm:
+            wrong = endings.missed(s)
         if wrong is not None:
             return Verdict(states=len(seen), wrong=wrong, trail=_trail(seen, s))
         if len(seen) % 1024 == 0:
@@ -99,6 +99,14 @@ class Endings:
     def __init__(self, moves: Moves) -> None:
         self._moves = moves
         self._known: dict[State, bool] = {}
+
+    def missed(self, s: State) -> str | None:
+        """Say why a state cannot end; None if it can."""
+        try:
+            ends = self.reachable(s)
+        except Broken as broken:
+            return str(broken)
+        return None if ends else "no end can be reached by the sweeper alone"
 
     def reachable(self, s: State) -> bool:
         """Whether time, the sweeper and a provider's jobs alone can end all tasks."""

@@ -1,17 +1,23 @@
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from functions.domain.credits import Balance
 from functions.domain.errors import InspectionFailed
-from functions.domain.states import TaskState
-from functions.domain.tasks import Task
-from functions.domain.verdicts import NotVerified, Ruling, Verdict
+from functions.domain.kinds import Promise, Review
+from functions.domain.media import thumbnail_key
+from functions.domain.results import Applied
+from functions.domain.states import Deadline, TaskState
+from functions.domain.tasks import Ignored, Task
+from functions.domain.verdicts import Inspected, NotVerified, Ruling, Verdict
 from functions.pipeline.relay import ticket_of
 from functions.pipeline.render import render
-from functions.pipeline.settle import Settlement, settle
+from functions.pipeline.settle import Settlement, reviewed, settle
+from functions.pipeline.sweep import sweep
 from functions.pipeline.verify import Finding, verify
-from tests.doubles.world import World
+from tests.doubles.world import ACCEPTED, ScriptedInspector, World
 from tests.pipeline.conftest import now_of, ref_of
 
 
@@ -92,3 +98,103 @@ def test_an_output_that_vanished_is_another_attempt(
     finding = checked(world, rendered, tmp_path)
 
     assert (finding.code, finding.output) == ("output-missing", None)
+
+
+DOUBTFUL = Verdict(
+    ruling=Ruling.REVIEW,
+    code="still",
+    reason="Most of the video stands still.",
+    facts=ACCEPTED.facts,
+)
+
+
+def doubted(world: World, rendered: Task, tmp_path: Path, review: Review) -> Settlement:
+    world.rules = replace(world.rules, reviews={"image_to_video": review})
+    world.inspector.verdict = DOUBTFUL
+    return settle(world, ref_of(rendered), 1, checked(world, rendered, tmp_path))
+
+
+def test_a_doubt_can_be_delivered_with_a_notice(
+    world: World, rendered: Task, tmp_path: Path
+) -> None:
+    assert doubted(world, rendered, tmp_path, Review.DELIVER) is Settlement.DELIVERED
+
+    found = now_of(world, rendered)
+    assert (found.state, found.reason) == (TaskState.DELIVERED, DOUBTFUL.reason)
+    assert world.store.balance("alice") == Balance(available=12, spent=8)
+
+
+def test_a_doubt_can_be_another_attempt(world: World, rendered: Task, tmp_path: Path) -> None:
+    assert doubted(world, rendered, tmp_path, Review.REJECT) is Settlement.REJECTED
+    assert now_of(world, rendered).state is TaskState.QUEUED
+
+
+@pytest.mark.parametrize(
+    ("accept", "state", "balance"),
+    [
+        (True, TaskState.DELIVERED, Balance(available=12, spent=8)),
+        (False, TaskState.FAILED, Balance(available=20)),
+    ],
+)
+def test_a_doubt_can_wait_for_an_operators_word(
+    world: World,
+    rendered: Task,
+    tmp_path: Path,
+    *,
+    accept: bool,
+    state: TaskState,
+    balance: Balance,
+) -> None:
+    assert doubted(world, rendered, tmp_path, Review.HOLD) is Settlement.HELD
+    held = now_of(world, rendered)
+    assert (held.state, held.deadline) == (TaskState.VERIFYING, Deadline.REVIEW)
+    assert world.store.balance("alice").held == 8
+    again = settle(world, ref_of(rendered), 1, checked(world, rendered, tmp_path))
+    assert again is Settlement.SKIPPED
+
+    assert isinstance(reviewed(world, ref_of(rendered), accept=accept), Applied)
+    assert now_of(world, rendered).state is state
+    assert world.store.balance("alice") == balance
+    assert isinstance(reviewed(world, ref_of(rendered), accept=True), Ignored)
+
+
+def test_an_operators_silence_gives_the_credits_back(
+    world: World, rendered: Task, tmp_path: Path
+) -> None:
+    doubted(world, rendered, tmp_path, Review.HOLD)
+    world.clock.forward(hours=25)
+    sweep(world, world.clock.now() + timedelta(seconds=50))
+
+    found = now_of(world, rendered)
+    assert (found.state, found.code) == (TaskState.FAILED, "review-expired")
+    assert found.reason == DOUBTFUL.reason
+    assert world.store.balance("alice") == Balance(available=20)
+
+
+def test_what_was_repacked_is_what_is_delivered(
+    world: World, rendered: Task, tmp_path: Path
+) -> None:
+    mended = tmp_path / "mended.mp4"
+    mended.write_bytes(b"mended")
+    poster = tmp_path / "poster.jpg"
+    poster.write_bytes(b"poster")
+
+    class Mending(ScriptedInspector):
+        def inspect(
+            self, path: Path, promise: Promise, *, kind: str, workdir: Path
+        ) -> Inspected | NotVerified:
+            assert isinstance(
+                ScriptedInspector.inspect(self, path, promise, kind=kind, workdir=workdir),
+                Inspected,
+            )
+            return Inspected(verdict=ACCEPTED, path=mended, mended=True, thumbnails=(poster,))
+
+    world.inspector = Mending()
+    settle(world, ref_of(rendered), 1, checked(world, rendered, tmp_path))
+
+    output = now_of(world, rendered).output
+    assert output is not None
+    assert output.key != rendered.output_key
+    assert world.media.files[output.key][0] == b"mended"
+    assert world.media.files[thumbnail_key(output.key, "poster.jpg")][0] == b"poster"
+    assert output.thumbnails == 1

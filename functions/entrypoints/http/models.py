@@ -47,6 +47,12 @@ class RedriveBody(Body):
     code: str | None = Field(None, description="only tasks that died of this")
 
 
+class ReviewBody(Body):
+    """An operator's word on a doubted result."""
+
+    accept: bool = Field(description="deliver and charge it, or refuse it and give credits back")
+
+
 class UploadView(BaseModel):
     """Where to send the file: a form POST with these fields first, then `file`."""
 
@@ -88,6 +94,7 @@ class ResultView(BaseModel):
     codec: str
     expires_at: datetime | None
     notice: str | None = Field(None, description="a doubt that was left to you to judge")
+    thumbnails: list[str] = Field([], description="links to a poster and a contact strip")
     checks: list[CheckView] = []
 
 

@@ -24,6 +24,7 @@ from functions.entrypoints.http.models import (
     RedriveBody,
     RedriveList,
     RedriveView,
+    ReviewBody,
     TaskView,
 )
 from functions.entrypoints.http.problems import (
@@ -35,6 +36,7 @@ from functions.entrypoints.http.problems import (
 from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
 from functions.entrypoints.http.views import task_view
 from functions.pipeline import operate
+from functions.pipeline.settle import reviewed
 
 router = APIGatewayHttpRouter()
 
@@ -104,6 +106,26 @@ def redrive(
             raise Refusal(CONFLICT)
         case _:
             return answer(done, request_id(router.current_event))
+
+
+@router.post(
+    "/v1/admin/tasks/<account>/<id>/review",
+    summary="Say yes or no to a doubted result",
+    responses=view(200, TaskView) | problems(400, 403, 404, 409, 503),
+)
+def review(
+    account: Account,
+    id: Annotated[str, Path(pattern=ULID)],  # noqa: A002 - the path's own word
+    body: ReviewBody,
+) -> Response[Any]:
+    """Deliver a result that the inspection left to a person, or give the credits back."""
+    operator_of(router.current_event)
+    done = reviewed(ports(), TaskRef(account=account, id=id), accept=body.accept)
+    if done is None:
+        raise Refusal(NOT_FOUND)
+    if isinstance(done, Applied):
+        return reply(task_view(done.task, now=ports().clock.now()))
+    raise Refusal(CONFLICT)
 
 
 @router.post(

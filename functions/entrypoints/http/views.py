@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.domain.labels import EXPIRED, SENTENCES
+from functions.domain.media import thumbnail_key
 from functions.domain.ports import Ports, TaskRef
 from functions.domain.states import TaskState
 from functions.domain.tasks import Output, Task
@@ -20,6 +21,7 @@ from functions.entrypoints.http.models import (
 
 _CHARGES = {TaskState.DELIVERED: "settled"}
 _FAILURES = (TaskState.FAILED, TaskState.DEAD, TaskState.CANCELED)
+THUMBNAILS = ("poster.jpg", "strip.jpg")
 LINK_STEP = timedelta(minutes=5)  # a cached answer's link still has this long to live, or more
 
 
@@ -63,15 +65,13 @@ def order_again(ports: Ports, task: Task, *, now: datetime) -> Mapping[str, Any]
 def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None:
     """Sign a link to a delivered file and show how it was checked."""
     output = task.output
-    if output is None:
+    if output is None or task.state is not TaskState.DELIVERED:
         return None
     report = ports.store.report(TaskRef(account=task.account, id=task.id), task.attempt)
     return ResultView(
         url=None
         if _expired(output, now)
-        else ports.media.link(
-            output.key, filename=f"{task.kind}-{task.id}.mp4", seconds=ports.rules.link_seconds
-        ),
+        else _link(ports, output.key, f"{task.kind}-{task.id}.mp4"),
         content_type=output.content_type,
         bytes=output.size_bytes,
         sha256=output.sha256,
@@ -81,6 +81,11 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
         codec=output.codec,
         expires_at=output.expires_at,
         notice=task.reason,
+        thumbnails=[
+            _link(ports, thumbnail_key(output.key, name), name)
+            for name in THUMBNAILS[: output.thumbnails]
+            if not _expired(output, now)
+        ],
         checks=[
             CheckView(name=check.name, value=check.value, limit=check.limit, verdict=check.verdict)
             for check in (report.checks if report else ())
@@ -88,9 +93,13 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
     )
 
 
+def _link(ports: Ports, key: str, filename: str) -> str:
+    return ports.media.link(key, filename=filename, seconds=ports.rules.link_seconds)
+
+
 def etag_of(task: Task, now: datetime) -> str:
     """Name what a client would see: the version, and for a result which link it would get."""
-    if task.output is None:
+    if task.output is None or task.state is not TaskState.DELIVERED:
         return f'"{task.version}"'
     if _expired(task.output, now):
         return f'"{task.version}-expired"'
