@@ -31,6 +31,7 @@ SIGNED_IN = (
     "POST /v1/admin/tasks/{account}/{id}/review",
     "POST /v1/admin/redrive",
     "GET /v1/admin/audit",
+    "GET /v1/admin/spend",
     "GET /v1/admin/health",
 )
 # Nothing here is an account's: the price list, the API's description, the console's files.

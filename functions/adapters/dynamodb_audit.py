@@ -7,8 +7,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from functions.adapters.aws_errors import translating
-from functions.adapters.dynamodb_items import balance_key, balance_of, entry_of, task_of
+from functions.adapters.dynamodb_items import (
+    attempt_of,
+    balance_key,
+    balance_of,
+    entry_of,
+    task_of,
+)
 from functions.adapters.dynamodb_keys import (
+    ATTEMPTS,
     AUDIT_SK,
     BALANCE_SK,
     OPERATIONS_PK,
@@ -23,6 +30,7 @@ from functions.adapters.dynamodb_keys import (
 )
 from functions.domain.audit import AuditReport, Books, Difference, Lock
 from functions.domain.results import Page
+from functions.domain.spend import SpendLine
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -67,6 +75,7 @@ class DynamoAuditStore:
             balance=balance_of(balance or {}),
             entries=tuple(entry_of(item) for item in self._below(account, entry_sk(""))),
             tasks=tuple(task_of(item) for item in self._below(account, task_sk(""))),
+            attempts=tuple(attempt_of(item) for item in self._below(account, ATTEMPTS)),
             locks=tuple(_lock_of(item) for item in self._below(account, _LOCKS)),
         )
 
@@ -76,8 +85,11 @@ class DynamoAuditStore:
             return None
         raw: dict[str, Any] = json.loads(item["report"])
         times = {name: datetime.fromisoformat(raw[name]) for name in _TIMES if raw[name]}
-        differences = tuple(Difference(**each) for each in raw["differences"])
-        return AuditReport(**(raw | times | {"differences": differences}))
+        listed = {
+            "differences": tuple(Difference(**each) for each in raw["differences"]),
+            "spend": tuple(SpendLine(**each) for each in raw["spend"]),
+        }
+        return AuditReport(**(raw | times | listed))
 
     def put_report(self, report: AuditReport) -> None:
         times = {name: stamp(at) if (at := getattr(report, name)) else None for name in _TIMES}

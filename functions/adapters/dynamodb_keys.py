@@ -56,9 +56,17 @@ def entry_sk(entry: str) -> str:
 BALANCE_SK = "BALANCE"
 
 
+ATTEMPTS = "ATTEMPT#"
+
+
+def attempts_sk(task: str) -> str:
+    """Begin with what all submits of one task begin with."""
+    return f"{ATTEMPTS}{task}#"
+
+
 def attempt_sk(task: str, cycle: int, number: int) -> str:
     """Write down one submit to a provider."""
-    return f"ATTEMPT#{task}#{cycle}.{number}"
+    return f"{attempts_sk(task)}{cycle}.{number}"
 
 
 def rate_sk(name: str, minute: int) -> str:

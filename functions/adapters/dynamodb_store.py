@@ -33,6 +33,7 @@ from functions.adapters.dynamodb_keys import (
     DUE_INDEX,
     Item,
     account_pk,
+    attempts_sk,
     due_shard_name,
     entry_sk,
     idem_sk,
@@ -139,7 +140,7 @@ class DynamoTaskStore:
             ConsistentRead=True,
             KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
             ExpressionAttributeValues=wire(
-                {":pk": account_pk(ref.account), ":prefix": f"ATTEMPT#{ref.id}#"}
+                {":pk": account_pk(ref.account), ":prefix": attempts_sk(ref.id)}
             ),
         )
         made = [attempt_of(plain(item)) for item in found["Items"]]

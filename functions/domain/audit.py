@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id, recompute
+from functions.domain.spend import SpendLine
 from functions.domain.states import TaskState
 from functions.domain.tasks import Task
 
@@ -39,6 +41,7 @@ class Books:
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     locks: tuple[Lock, ...]
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,7 @@ class AuditReport:
     skipped: int = 0  # accounts that never stood still long enough
     found: int = 0
     differences: tuple[Difference, ...] = field(default_factory=tuple)
+    spend: tuple[SpendLine, ...] = field(default_factory=tuple)
 
 
 def audit_account(books: Books) -> list[Difference]:

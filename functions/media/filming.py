@@ -20,7 +20,7 @@ from functions.media.timeline import Timeline
 
 REPORT_SECONDS = 0.2
 # A browser grows with what it has shown; a new one takes a third of a second.
-PICTURES_PER_BROWSER = 1000
+PICTURES_PER_BROWSER = 600
 # What changed by itself twice in a row does so again: asking first would cost more.
 STIRRED_MIN = 2
 # Events that often change nothing in view.

@@ -12,6 +12,7 @@ from functions.domain.audit import (
     audit_account,
 )
 from functions.domain.ports import Ports
+from functions.domain.spend import added, newest, settled
 from functions.domain.states import TaskState
 
 READS_MAX = 5  # how often an account is read that keeps moving
@@ -42,6 +43,7 @@ def _audited(ports: Ports, report: AuditReport, account: str) -> AuditReport:
     if books is None:
         return replace(report, accounts=report.accounts + 1, skipped=report.skipped + 1)
     found = [*audit_account(books), *_files(ports, books)]
+    lines = {(line.provider, line.day): line for line in report.spend}
     room = DIFFERENCES_MAX - len(report.differences)
     return replace(
         report,
@@ -50,6 +52,7 @@ def _audited(ports: Ports, report: AuditReport, account: str) -> AuditReport:
         entries=report.entries + len(books.entries),
         found=report.found + len(found),
         differences=(*report.differences, *found[: max(room, 0)]),
+        spend=newest(settled(added(lines, books.attempts), books.tasks)),
     )
 
 

@@ -5,7 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id
+from functions.domain.jobs import Job
 from functions.domain.ports import TaskRef, TaskStore
 from functions.domain.results import (
     AccountFull,
@@ -329,3 +331,33 @@ class TestReports:
 
         assert store.report(ref, 1) == good
         assert store.report(ref, 2) is None
+
+
+class TestAttempts:
+    def test_are_written_with_the_step_and_closed_with_another(self, store: TaskStore) -> None:
+        found = ordered(store)
+        ref = TaskRef(account="alice", id=found.id)
+        begun = Attempt(cycle=0, number=1, provider="fal", at=START, units=4)
+
+        applied = store.apply(step(found, Event.CLAIMED, lease="l"), begun)
+        assert isinstance(applied, Applied)
+        assert store.attempts(ref) == [begun]
+        ended = replace(begun, outcome="succeeded", job="job-1", charged=True)
+        store.apply(step(applied.task, Event.RENDERED, output_key="k"), ended)
+
+        assert store.attempts(ref) == [ended]
+
+    def test_of_a_stale_step_are_not_written(self, store: TaskStore) -> None:
+        first = ordered(store)
+        walked(store, first, CLAIMED)
+        begun = Attempt(cycle=0, number=1, provider="fal", at=START, units=4)
+
+        assert store.apply(step(first, Event.CLAIMED, lease="x"), begun) == Stale()
+        assert store.attempts(TaskRef(account="alice", id=first.id)) == []
+
+    def test_a_job_stays_with_its_task(self, store: TaskStore) -> None:
+        job = Job(id="job-1", handles={"status_url": "https://queue.example/1"})
+        found = walked(store, ordered(store), CLAIMED, Happening(event=Event.ACCEPTED, job=job))
+
+        assert store.get(TaskRef(account="alice", id=found.id)) == found
+        assert found.job == job

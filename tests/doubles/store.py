@@ -281,6 +281,9 @@ class MemoryAuditStore:
             balance=store.balance(account),
             entries=tuple(e for (owner, _), e in store.entries.items() if owner == account),
             tasks=tuple(t for ref, t in store.tasks_by_ref.items() if ref.account == account),
+            attempts=tuple(
+                made for (ref, _, _), made in store.submits.items() if ref.account == account
+            ),
             locks=tuple(
                 Lock(kind=kind, resource=resource, task=task)
                 for (owner, kind, resource), task in store.locks.items()

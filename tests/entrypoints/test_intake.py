@@ -352,6 +352,7 @@ class TestOperators:
         report = call("GET", "/v1/admin/audit", claims=OPERATOR).body
 
         assert (report["accounts"], report["found"], report["differences"]) == (1, 0, [])
+        assert call("GET", "/v1/admin/spend", claims=OPERATOR).body["lines"] == []
 
 
 class TestUploads:
@@ -390,6 +391,7 @@ class TestDocuments:
             "/v1/admin/tasks/{account}/{id}/redrive",
             "/v1/admin/health",
             "/v1/admin/redrive",
+            "/v1/admin/spend",
             "/v1/admin/tasks/{account}/{id}/review",
             "/v1/admin/audit",
         }

@@ -12,9 +12,11 @@ from functions.domain.jobs import (
     Observation,
     failure,
 )
+from functions.domain.spend import SpendLine
 from functions.domain.states import TaskState
 from functions.domain.tasks import Task
 from functions.pipeline import intake
+from functions.pipeline.audit import audit
 from functions.pipeline.sweep import sweep
 from tests.doubles.provider import JOB, LOST, SUCCEEDED, ScriptedProvider
 from tests.doubles.world import World
@@ -212,3 +214,21 @@ def test_a_late_success_is_counted_and_never_charged(
     assert now_of(world, accepted).state is TaskState.CANCELED
     assert world.store.balance("alice") == Balance(available=20)
     assert world.metrics.counts["LateHook"] == 1
+
+
+def test_operators_see_spend_against_what_was_charged(
+    world: World, accepted: Task, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    def lines() -> list[SpendLine]:
+        report = audit(world, world.clock.now() + timedelta(minutes=1), at_once=True)
+        return list(report.spend)
+
+    (before,) = lines()
+    assert (before.provider, before.possible, before.units, before.settled) == ("fal", 1, 4, 0)
+    provider.observation = SUCCEEDED
+    asked(world, accepted)
+    relayed(world, accepted)
+    finished(world, tmp_path)
+
+    (after,) = lines()
+    assert (after.attempts, after.charged, after.possible, after.settled) == (1, 1, 0, 8)

@@ -1,6 +1,7 @@
 """A random life of a few orders over the real stages, in memory: what the rules may do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +32,7 @@ from tests.simulation.recording import RecordingStore
 ACCOUNT = "alice"
 KIND = "image_to_video"
 WAITS_SECONDS = (1, 20, 100, 700, 4000, 8 * 3600)
+CANCELS_MAX = 2  # in one life, or most would end that way
 ROUNDS_MAX = 200  # of the sweeper alone, after which everything has ended
 
 place = st.integers(0, 1 << 16)
@@ -62,13 +64,15 @@ class Orders(RuleBasedStateMachine):
         self.world = World(
             store=self.store, media=self.media, providers={"motion": self.renderer.provider()}
         )
+        kind = self.world.kinds[KIND]  # two attempts, so that tasks die
+        self.world.kinds = {KIND: replace(kind, limits=replace(kind.limits, attempts_max=2))}
         for number in (1, 2):
             photo = PHOTO + bytes([number])
             self.media.files[source_key(ACCOUNT, ulid(number))] = (photo, "image/png")
         self.orders: dict[str, tuple[Any, str]] = {}  # key -> what was ordered, its task
         self.findings: list[tuple[TaskRef, int, Finding]] = []
         self.ended: dict[str, TaskState] = {}
-        self.grants = 0
+        self.grants, self.cancels = 0, 0
         self.grant(20)
 
     @rule(amount=st.sampled_from([1, 8, 20]))
@@ -106,10 +110,10 @@ class Orders(RuleBasedStateMachine):
     def work(
         self,
         at: int,
-        again: bool,
+        again: bool,  # noqa: FBT001
         outcome: Any,
         dies: str | None,
-        meanwhile: str,  # noqa: FBT001
+        meanwhile: str,
     ) -> None:
         ticket, _ = self._taken(self.world.queue.tickets, at, again=again or dies is not None)
         ref = TaskRef(account=ticket.account, id=ticket.id)
@@ -152,8 +156,27 @@ class Orders(RuleBasedStateMachine):
         sweep(self.world, self.world.clock.now().replace(year=2099))
 
     @precondition(lambda self: self.orders)
+    @rule(steps=st.integers(1, 8), outcome=st.sampled_from([None, BROKEN]))
+    def go_on(self, steps: int, outcome: Any) -> None:
+        """The usual way, for a while: or else few orders would get far."""
+        self.renderer.always = outcome
+        for _ in range(steps):
+            if self.findings:
+                self.settle(at=0, again=False)
+            elif self.world.workflow.runs:
+                self.verify(at=0, again=False, verdict=ACCEPTED)
+            elif self.world.queue.tickets:
+                self.wait(seconds=20)
+                ticket, _ = self._taken(self.world.queue.tickets, 0, again=False)
+                self._render(ticket)
+            elif self.store.records:
+                self.relay(at=0, again=False)
+        self.renderer.always = None
+
+    @precondition(lambda self: self.orders and self.cancels < CANCELS_MAX)
     @rule(at=place)
     def cancel(self, at: int) -> None:
+        self.cancels += 1
         canceled = intake.cancel(self.world, self._some(at))
         assert canceled is not None
 

@@ -6,8 +6,8 @@ from tests.simulation.machine import Orders
 
 TestOrders = Orders.TestCase
 TestOrders.settings = settings(
-    max_examples=60,
-    stateful_step_count=40,
+    max_examples=300,
+    stateful_step_count=50,
     deadline=None,
     derandomize=True,
     database=None,

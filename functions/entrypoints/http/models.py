@@ -240,6 +240,26 @@ class DifferenceView(BaseModel):
     detail: str
 
 
+class SpendView(BaseModel):
+    """What a provider was paid on one day, or may have been, against credits charged."""
+
+    provider: str
+    day: str
+    attempts: int
+    charged: int = Field(description="attempts that the provider says it charged")
+    free: int = Field(description="attempts that cost nothing")
+    possible: int = Field(description="attempts of which nobody says that they were free")
+    units: int = Field(description="seconds ordered by what was, or may have been, paid")
+    settled: int = Field(description="credits charged to customers")
+
+
+class SpendList(BaseModel):
+    """Providers by day, newest first, as of the newest audit."""
+
+    as_of: datetime | None
+    lines: list[SpendView]
+
+
 class AuditView(BaseModel):
     """What the auditor read and found."""
 

@@ -25,6 +25,8 @@ from functions.entrypoints.http.models import (
     RedriveList,
     RedriveView,
     ReviewBody,
+    SpendList,
+    SpendView,
     TaskView,
 )
 from functions.entrypoints.http.problems import (
@@ -159,6 +161,21 @@ def audited() -> Response[Any]:
     if report is None:
         raise Refusal(NOT_FOUND)
     return reply(AuditView.model_validate(asdict(report)))
+
+
+@router.get(
+    "/v1/admin/spend",
+    summary="See what providers were paid",
+    responses=view(200, SpendList) | problems(403, 404),
+)
+def spend() -> Response[Any]:
+    """Sum attempts by provider and day, against the credits settled for their results."""
+    operator_of(router.current_event)
+    report = ports().auditing.report()
+    if report is None:
+        raise Refusal(NOT_FOUND)
+    lines = [SpendView.model_validate(asdict(line)) for line in report.spend]
+    return reply(SpendList(as_of=report.finished_at, lines=lines))
 
 
 @router.get(
