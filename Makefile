@@ -13,7 +13,7 @@ WORKERS ?= 2
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20,21,23,25,27
 export NODE_NO_WARNINGS := 1
 
-.PHONY: help setup demo up down logs status deploy synth test prove lint fmt bench requirements
+.PHONY: help setup demo up down logs status audit deploy synth test prove lint fmt bench requirements
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ logs: setup ## Follow what the local functions log
 
 status: setup ## Tell where the local stack is
 	@$(RUN) -m local status
+
+audit: setup ## Add up every ledger of the local stack now; fails if something differs
+	@PYTHONPATH=. $(RUN) -m local audit
 
 # --- in the cloud ------------------------------------------------------------------------------
 

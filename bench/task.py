@@ -21,10 +21,10 @@ import boto3
 
 from functions.bootstrap import AwsPorts, Settings
 from functions.domain.media import source_key
-from functions.domain.ports import TaskRef
 from functions.domain.results import Created
 from functions.domain.states import Effect, TaskState
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline import intake, operate
 from functions.pipeline.relay import relay, ticket_of
 from functions.pipeline.render import render

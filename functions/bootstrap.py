@@ -19,6 +19,7 @@ from functions import kinds, providers
 from functions.adapters.clock import SystemClock, SystemIds
 from functions.adapters.dynamodb_audit import DynamoAuditStore
 from functions.adapters.dynamodb_budgets import DynamoBudgets
+from functions.adapters.dynamodb_durations import DynamoDurations
 from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import plain
 from functions.adapters.dynamodb_store import DynamoTaskStore
@@ -30,7 +31,6 @@ from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.domain.kinds import Kind, Review
 from functions.domain.ports import (
-    AuditStore,
     Budgets,
     Clock,
     Heartbeat,
@@ -41,11 +41,11 @@ from functions.domain.ports import (
     Ports,
     ProviderCalls,
     RenderQueue,
-    Rules,
-    TaskStore,
     Workflow,
 )
 from functions.domain.providers import Provider, Remote, configured
+from functions.domain.rules import Rules
+from functions.domain.stores import AuditStore, DurationStore, TaskStore
 from functions.domain.tasks import Route, Task
 
 if TYPE_CHECKING:
@@ -61,7 +61,11 @@ CLIENT = Config(
     read_timeout=6,
     retries={"mode": "standard", "total_max_attempts": 4},
 )
-FILES = CLIENT.merge(Config(read_timeout=30, signature_version="s3v4"))
+# Links name the bucket's own region: those without one are redirected outside us-east-1, and a
+# page's upload cannot follow.
+FILES = CLIENT.merge(
+    Config(read_timeout=30, signature_version="s3v4", s3={"addressing_style": "virtual"})
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +86,11 @@ class Settings:
     def get(self, name: str) -> str | None:
         """Read a setting that need not be there."""
         return self.environment.get(f"TALLYREEL_{name}") or None
+
+    @property
+    def aws_endpoint(self) -> str | None:
+        """Say where AWS services are, if not where they always are."""
+        return self.environment.get("AWS_ENDPOINT_URL") or None
 
     def table(self, name: str) -> dict[str, Any]:
         """Read a setting that maps names to values."""
@@ -126,6 +135,12 @@ class AwsPorts:
         """What providers may be asked."""
         client: DynamoDBClient = _client("dynamodb")
         return DynamoBudgets(client, self._settings["TABLE"], self.clock)
+
+    @cached_property
+    def durations(self) -> DurationStore:
+        """How long renders took."""
+        client: DynamoDBClient = _client("dynamodb")
+        return DynamoDurations(client, self._settings["TABLE"])
 
     @cached_property
     def store(self) -> TaskStore:

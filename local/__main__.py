@@ -1,11 +1,11 @@
-"""`python -m local up|deploy|down|status|logs`."""
+"""`python -m local up|deploy|down|status|logs|audit`."""
 
 import argparse
 import sys
 import time
 from collections.abc import Callable
 
-from local import emulator, logs, stack
+from local import audit, emulator, logs, stack
 from local.instance import Instance
 from local.trouble import LocalTrouble
 
@@ -47,6 +47,10 @@ def _logs(instance: Instance) -> None:
     logs.follow(stack.running(instance))
 
 
+def _audit(instance: Instance) -> None:
+    audit.show(audit.audited(stack.running(instance)))
+
+
 def _show(found: stack.Stack) -> None:
     print(f"API and console  {found.browser_url}")
     print(f"AWS endpoint     {found.endpoint}")
@@ -59,6 +63,7 @@ COMMANDS: dict[str, Callable[[Instance], None]] = {
     "down": _down,
     "status": _status,
     "logs": _logs,
+    "audit": _audit,
 }
 
 if __name__ == "__main__":

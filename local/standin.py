@@ -17,7 +17,7 @@ from local.instance import ROOT
 from local.stack import Stack
 from local.trouble import LocalTrouble
 
-START_SECONDS = 20.0
+_children: list["subprocess.Popen[str]"] = []  # kept, so that none is thought forgotten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,22 @@ class StandIn:
         answer = httpx.get(f"{self.address}/_fake/billed", trust_env=False)
         return int(answer.raise_for_status().json()["billed"])
 
-    def settings(self) -> dict[str, Any]:
-        """Say what the CDK app must be told to use it."""
+    def script(self, *jobs: Mapping[str, Any]) -> None:
+        """Say how the next jobs go; without one, all go well."""
+        self._told("script", {"next": list(jobs)})
+
+    def call_back(self, hook_base: str) -> None:
+        """Say where hooks are, once that is known."""
+        self._told("hook-base", {"url": hook_base})
+
+    def _told(self, what: str, content: Mapping[str, Any]) -> None:
+        url = f"{self.address}/_fake/{what}"
+        httpx.post(url, json=content, trust_env=False).raise_for_status()
+
+    def settings(self, *before: str) -> dict[str, Any]:
+        """Say what the CDK app must be told to use it, after other providers if they are named."""
         return {
-            "providers": {"image_to_video": [self.vendor]},
+            "providers": {"image_to_video": [*before, self.vendor]},
             "provider_options": {self.vendor: dict(self.options)},
             "test_origins": self.address,
         }
@@ -46,16 +58,38 @@ class StandIn:
 @contextmanager
 def running(vendor: str, clip: Path, *, hook_base: str, seconds: float = 2.0) -> Iterator[StandIn]:
     """Run a stand-in for as long as the block takes."""
-    command = [sys.executable, "-m", "local.fakes", vendor, "--clip", str(clip)]
-    command += ["--hook-base", hook_base, "--seconds", str(seconds)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    flags = ["--hook-base", hook_base, "--seconds", str(seconds)]
+    with _process(vendor, clip, flags) as process:
         try:
-            line = process.stdout.readline() if process.stdout else ""
-            if not line:
-                raise LocalTrouble(f"The stand-in for {vendor} did not start.")
-            yield StandIn(**json.loads(line))
+            yield _answered(vendor, process)
         finally:
             process.terminate()
+
+
+def started(vendor: str, clip: Path, *, guardian: int, seconds: float = 1.0) -> StandIn:
+    """Run a stand-in that ends with its guardian. It must be told where hooks are."""
+    process = _process(vendor, clip, ["--guardian", str(guardian), "--seconds", str(seconds)])
+    _children.append(process)
+    return _answered(vendor, process)
+
+
+def stop_all() -> None:
+    """Stop what this process started."""
+    while _children:
+        with _children.pop() as process:
+            process.terminate()
+
+
+def _process(vendor: str, clip: Path, flags: list[str]) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "local.fakes", vendor, "--clip", str(clip), *flags]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def _answered(vendor: str, process: "subprocess.Popen[str]") -> StandIn:
+    line = process.stdout.readline() if process.stdout else ""
+    if not line:
+        raise LocalTrouble(f"The stand-in for {vendor} did not start.")
+    return StandIn(**json.loads(line))
 
 
 def told(live: Stack, standin: StandIn) -> None:

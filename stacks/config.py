@@ -29,6 +29,7 @@ class Config:
     operator_group: str = "operators"
     jwt_issuer: str = ""  # another OIDC issuer; with it no user pool is made
     jwt_audience: tuple[str, ...] = ()  # client ids that the issuer's tokens may name
+    sign_in_origins: tuple[str, ...] = ()  # where that issuer gives tokens out, if elsewhere
     alarm_topic_arn: str = ""  # an SNS topic of yours that hears the alarms
     # Who renders a kind, tried in this order: `-c 'providers={"image_to_video": ["fal"]}'`.
     providers: Mapping[str, list[str]] = field(default_factory=dict)

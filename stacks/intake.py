@@ -23,6 +23,7 @@ SIGNED_IN = (
     "GET /v1/tasks",
     "GET /v1/tasks/{id}",
     "POST /v1/tasks/{id}/cancel",
+    "POST /v1/quotes",
     "GET /v1/credits",
     "GET /v1/credits/ledger",
     "POST /v1/admin/accounts/{id}/credits",
@@ -35,7 +36,13 @@ SIGNED_IN = (
     "GET /v1/admin/health",
 )
 # Nothing here is an account's: the price list, the API's description, the console's files.
-OPEN = ("GET /v1/kinds", "GET /v1/openapi.json", "GET /")
+OPEN = (
+    "GET /v1/kinds",
+    "GET /v1/config",
+    "GET /v1/openapi.json",
+    "GET /",
+    "GET /console/{version}/{file}",
+)
 
 
 # Who, what and how it went; no header, no query: those may carry what a log must not keep.
@@ -77,8 +84,11 @@ class Intake(Construct):
             environment=environment
             | {
                 "TALLYREEL_TOKEN_CLIENTS": ",".join(audience),
+                "TALLYREEL_ISSUER": issuer,
+                "TALLYREEL_SIGN_IN": "redirect" if config.jwt_issuer else "password",
                 "TALLYREEL_OPERATOR_GROUP": config.operator_group,
-            },
+            }
+            | _sign_in_origins(config),
         )
         self.api = api.HttpApi(
             self,
@@ -159,6 +169,11 @@ class Intake(Construct):
             integration=target,
             authorizer=authorizer,
         )
+
+
+def _sign_in_origins(config: Config) -> dict[str, str]:
+    told = ",".join(config.sign_in_origins)
+    return {"TALLYREEL_SIGN_IN_ORIGINS": told} if told else {}
 
 
 def _cors(config: Config) -> api.CorsPreflightOptions:

@@ -18,6 +18,19 @@ RECORD_AGE_SECONDS = 3600
 SHARD_BATCHES = 2
 
 
+def may_read_stream(stage: PipelineFunction, *, table_arn: str, stream_arn: str) -> None:
+    """Let Lambda read a table's stream for a function."""
+    stage.allow(
+        ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        stream_arn,
+    )
+    stage.allow_below(
+        ["dynamodb:ListStreams"],
+        f"{table_arn}/stream/*",
+        because="Lambda's reader lists a table's streams; it cannot be given only one.",
+    )
+
+
 class Relay(Construct):
     """The fast path. Switched off, tasks still end, by the sweeper."""
 
@@ -43,15 +56,7 @@ class Relay(Construct):
         )
         # Holds positions in the stream, not records: an alarm, nothing to redrive.
         self.failures = dead_letter_queue(self, "failures")
-        self.relay.allow(
-            ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-            stream_arn,
-        )
-        self.relay.allow_below(
-            ["dynamodb:ListStreams"],
-            f"{table_arn}/stream/*",
-            because="Lambda's reader lists a table's streams; it cannot be given only one.",
-        )
+        may_read_stream(self.relay, table_arn=table_arn, stream_arn=stream_arn)
         lambda_.EventSourceMapping(
             self,
             "reader",

@@ -85,7 +85,9 @@ def _table(scope: Construct) -> dynamodb.Table:
 def _bucket(scope: Construct, config: Config) -> s3.Bucket:
     upload_from_a_page = s3.CorsRule(
         allowed_methods=[s3.HttpMethods.POST, s3.HttpMethods.GET, s3.HttpMethods.HEAD],
-        allowed_origins=list(config.cors_origins),
+        # The console is served by the API, whose name is not known before it is made. Naming an
+        # origin opens nothing: every request needs a signed form or link all the same.
+        allowed_origins=[_console_origins(config), *config.cors_origins],
         allowed_headers=["*"],
         exposed_headers=["ETag"],
         max_age=3600,
@@ -99,7 +101,7 @@ def _bucket(scope: Construct, config: Config) -> s3.Bucket:
         minimum_tls_version=1.2,
         versioned=False,  # every key is written once; an old version would only outlive its promise
         removal_policy=RemovalPolicy.RETAIN,
-        cors=[upload_from_a_page] if config.cors_origins else None,
+        cors=[upload_from_a_page],
         lifecycle_rules=[
             _expiry("uploads", "in/", UPLOAD_DAYS),
             _expiry("outputs", "out/", OUTPUT_DAYS),
@@ -119,6 +121,10 @@ def _bucket(scope: Construct, config: Config) -> s3.Bucket:
         )
     )
     return bucket
+
+
+def _console_origins(config: Config) -> str:
+    return "http://*" if config.local else f"https://*.execute-api.{Aws.REGION}.amazonaws.com"
 
 
 def _expiry(name: str, prefix: str, days: int) -> s3.LifecycleRule:

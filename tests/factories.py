@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.domain.deadlines import Limits
-from functions.domain.ports import NewTask
 from functions.domain.states import TaskState
 from functions.domain.tasks import Output, Task, opened
+from functions.domain.tickets import NewTask
 from tests.doubles.world import START
 
 LIMITS = Limits()

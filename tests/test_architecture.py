@@ -54,6 +54,7 @@ STAGES = {
     "check",
     "fetch",
     "hooks",
+    "measure",
 }
 FUNCTION_LINES_MAX = 50
 MODULE_LINES_MAX = 350

@@ -79,6 +79,12 @@ def late_sk(task: str, attempt: int, lease: str) -> str:
     return f"LATE#{task}#{attempt}-{lease}"
 
 
+def stats_pk(kind: str, provider: str) -> str:
+    """Keep what was measured of a provider's renders of one kind."""
+    return f"STATS#{kind}#{provider}"
+
+
+DURATIONS_SK = "DURATIONS"
 OPERATIONS_PK = "OPS"  # what belongs to no account
 AUDIT_SK = "AUDIT"
 

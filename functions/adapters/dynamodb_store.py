@@ -51,7 +51,6 @@ from functions.adapters.dynamodb_writes import Role, Writes
 from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry
 from functions.domain.errors import BadCursor
-from functions.domain.ports import NewTask, TaskRef
 from functions.domain.results import (
     Application,
     Applied,
@@ -66,6 +65,7 @@ from functions.domain.results import (
     Stale,
 )
 from functions.domain.tasks import Change, Task
+from functions.domain.tickets import NewTask, TaskRef
 from functions.domain.verdicts import Verdict
 
 if TYPE_CHECKING:

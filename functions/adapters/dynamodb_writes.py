@@ -25,8 +25,8 @@ from functions.adapters.dynamodb_keys import (
 )
 from functions.domain.attempts import Attempt
 from functions.domain.credits import MOVES, OPEN_STEP, Entry, EntryKind, entry_id
-from functions.domain.ports import NewTask
 from functions.domain.tasks import Change, Task
+from functions.domain.tickets import NewTask
 
 
 class Role(StrEnum):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from functions.adapters.aws_errors import translating
 from functions.adapters.dynamodb_items import task_item
-from functions.domain.ports import Ticket
 from functions.domain.tasks import Task
+from functions.domain.tickets import Ticket
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

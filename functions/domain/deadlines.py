@@ -21,6 +21,8 @@ class Limits:
     ask_seconds: int = 15
     asks_max: int = 12
     window_seconds: int = 900  # a provider's silence, until durations have been measured
+    window_seconds_min: int = 60  # once they have: the sweep looks once a minute
+    window_seconds_max: int = 3600  # half of a job's life, so that it is asked about before its end
     job_seconds_max: int = 2 * 3600  # a remote job's whole life; nothing runs longer and is wanted
     workflow_seconds: int = 360  # an EXPRESS workflow ends at 300 s
     workflows_max: int = 4

@@ -2,14 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from functions.domain.attempts import Attempt
-from functions.domain.audit import AuditReport, Books
-from functions.domain.credits import Balance, Entry
 from functions.domain.hooks import Delivery, Judgement
 from functions.domain.jobs import (
     Cancellation,
@@ -21,128 +17,14 @@ from functions.domain.jobs import (
     Search,
     Submitted,
 )
-from functions.domain.kinds import Kind, Promise, Review
+from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, UploadForm
 from functions.domain.providers import Provider, Remote
-from functions.domain.results import Application, Creation, Grant, KeyReused, Page, Replayed
-from functions.domain.tasks import Change, Route, Task
-from functions.domain.verdicts import Inspected, NotVerified, Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRef:
-    """A task's name. The account is part of it: that is the isolation."""
-
-    account: str
-    id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticket:
-    """The message that asks for one attempt."""
-
-    account: str
-    id: str
-    kind: str
-    attempt: int
-    lane: str  # the queue
-    lease: str | None = None  # from a call's token: it must fit
-    hint: str | None = None  # a job's name, from a call that was proved to be its provider's
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTask:
-    """Everything that the creation transaction writes."""
-
-    task: Task
-    input: Mapping[str, Any]
-    key_hash: str  # of the idempotency key
-    fingerprint: str  # of the request
-    open_max: int
-    keep_until: datetime  # how long the key is remembered
-    input_until: datetime  # how long the input is, longer than any task of it
-
-
-class TaskStore(Protocol):
-    """The table. Every write is conditional and says how it ended."""
-
-    def create(self, new: NewTask) -> Creation:
-        """Write idempotency record, lock, hold, task, input and ledger entry, or none of them."""
-        ...
-
-    def replayed(
-        self, account: str, key_hash: str, fingerprint: str
-    ) -> Replayed | KeyReused | None:
-        """Look an idempotency key up; None if it was never used."""
-        ...
-
-    def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:
-        """Read one task. Not `fresh`: at half the price, perhaps as it was a moment ago."""
-        ...
-
-    def input(self, ref: TaskRef) -> Mapping[str, Any] | None:
-        """Read what was ordered."""
-        ...
-
-    def apply(self, change: Change, attempt: Attempt | None = None) -> Application:
-        """Write a step if the task is still `before`; credits and attempt in the same write."""
-        ...
-
-    def attempts(self, ref: TaskRef) -> list[Attempt]:
-        """List what was submitted for a task, oldest first."""
-        ...
-
-    def renew(self, task: Task, due_at: datetime) -> bool:
-        """Move the deadline of a lease that is still held; False if it is lost."""
-        ...
-
-    def tasks(self, account: str, *, limit: int, cursor: str | None) -> Page[Task]:
-        """List an account's tasks, newest first."""
-        ...
-
-    def due(self, shard: int, *, until: datetime, limit: int) -> list[TaskRef]:
-        """Name unfinished tasks whose deadline has passed, oldest first."""
-        ...
-
-    def dead(self, *, limit: int, cursor: str | None) -> Page[TaskRef]:
-        """Name tasks that wait for an operator, longest dead first."""
-        ...
-
-    def balance(self, account: str) -> Balance:
-        """Read what an account has."""
-        ...
-
-    def ledger(self, account: str, *, limit: int, cursor: str | None) -> Page[Entry]:
-        """List an account's entries, by the time of what they belong to, newest first."""
-        ...
-
-    def entry(self, account: str, entry_id: str) -> Entry | None:
-        """Read one ledger entry."""
-        ...
-
-    def grant(
-        self,
-        account: str,
-        entry: Entry,
-        *,
-        key_hash: str,
-        fingerprint: str,
-        keep_until: datetime,
-    ) -> Grant:
-        """Give credits, once per key."""
-        ...
-
-    def put_report(self, task: Task, verdict: Verdict) -> None:
-        """Keep an attempt's inspection; the first one stays."""
-        ...
-
-    def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
-        """Read an attempt's inspection."""
-        ...
-
-    def put_late(self, task: Task, output_key: str, at: datetime) -> None:
-        """Record a result that came when its task had moved on. It is never charged."""
-        ...
+from functions.domain.rules import Rules
+from functions.domain.stores import AuditStore, DurationStore, TaskStore
+from functions.domain.tasks import Task
+from functions.domain.tickets import Ticket
+from functions.domain.verdicts import Inspected, NotVerified
 
 
 class ProviderCalls(Protocol):
@@ -178,26 +60,6 @@ class Budgets(Protocol):
 
     def take(self, name: str, per_minute: int | None) -> bool:
         """Take one of this minute's; False if none is left. No limit is always True."""
-        ...
-
-
-class AuditStore(Protocol):
-    """The table as the auditor sees it: whole, and read only but for its own report."""
-
-    def accounts(self, *, limit: int, cursor: str | None) -> Page[str]:
-        """Name accounts that were ever given credits, in no order. Reads the whole table."""
-        ...
-
-    def books(self, account: str) -> Books:
-        """Read everything that an account has."""
-        ...
-
-    def report(self) -> AuditReport | None:
-        """Read the newest audit, finished or not."""
-        ...
-
-    def put_report(self, report: AuditReport) -> None:
-        """Keep how far the audit has come."""
         ...
 
 
@@ -308,25 +170,15 @@ class Heartbeat(Protocol):
 
 
 class Metrics(Protocol):
-    """Counts for the dashboard and the alarms."""
+    """Counts for the dashboard and the alarms: those that `functions/domain/signals.py` names."""
 
-    def count(self, name: str, value: float = 1, **dimensions: str) -> None:
-        """Add to a metric."""
+    def count(self, name: str, value: float = 1, **about: str) -> None:
+        """Add to a metric. `about` splits it, or is only told in the log, as its signal says."""
         ...
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What the deployment may decide."""
-
-    open_max: int = 50  # unfinished tasks per account
-    key_days: int = 7
-    link_seconds: int = 900
-    shards: int = 4
-    hook_base: str | None = None  # the API's public address, for providers to call
-    routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)  # by kind, in order
-    unit_prices: Mapping[str, int] = field(default_factory=dict)  # by "kind/provider"
-    reviews: Mapping[str, Review] = field(default_factory=dict)  # by kind, where not its own
+    def gauge(self, name: str, value: float, **about: str) -> None:
+        """Say how much there is of something now."""
+        ...
 
 
 class Ports(Protocol):
@@ -350,6 +202,11 @@ class Ports(Protocol):
     @property
     def budgets(self) -> Budgets:
         """What providers may be asked."""
+        ...
+
+    @property
+    def durations(self) -> DurationStore:
+        """How long renders took."""
         ...
 
     @property

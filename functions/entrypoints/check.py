@@ -3,8 +3,8 @@
 from typing import Any
 
 from functions.bootstrap import ports
-from functions.domain.ports import Ticket
 from functions.domain.results import Applied
+from functions.domain.tickets import Ticket
 from functions.entrypoints.messages import worked_off
 from functions.pipeline.check import answer
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from functions.domain.errors import TallyreelError
-from functions.domain.ports import Ticket
+from functions.domain.tickets import Ticket
 from functions.entrypoints.log import done, trouble
 
 

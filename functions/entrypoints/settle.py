@@ -3,7 +3,7 @@
 from typing import Any
 
 from functions.bootstrap import ports
-from functions.domain.ports import TaskRef
+from functions.domain.tickets import TaskRef
 from functions.entrypoints.findings import finding_of
 from functions.entrypoints.log import done
 from functions.pipeline.settle import Settlement, settle

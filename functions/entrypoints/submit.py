@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from functions.bootstrap import ports
-from functions.domain.ports import Ticket
+from functions.domain.tickets import Ticket
 from functions.entrypoints.messages import worked_off
 from functions.pipeline.submit import submit
 

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from functions.bootstrap import ports
-from functions.domain.ports import TaskRef
+from functions.domain.tickets import TaskRef
 from functions.entrypoints.findings import finding_json
 from functions.entrypoints.log import done
 from functions.pipeline.verify import verify

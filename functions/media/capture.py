@@ -131,6 +131,10 @@ class Page:
                 return base64.b64decode(data)
         raise BrowserLost("the browser draws no picture")
 
+    def tidy(self) -> None:
+        """Give back the memory of what the page no longer holds."""
+        self._page("HeapProfiler.collectGarbage", {})
+
     def ask(self, expression: str) -> Any:
         """Return what an expression comes to in the player's page."""
         return self._evaluate(expression)

@@ -1,5 +1,6 @@
 """Films segments: steps the page from change to change and shows what changed, until when."""
 
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ from functions.media.segments import Segment
 from functions.media.timeline import Timeline
 
 REPORT_SECONDS = 0.2
-# A browser grows with what it has shown; a new one takes a third of a second.
-PICTURES_PER_BROWSER = 600
+# Browsers grow with what they have shown; a new one takes a third of a second.
+PICTURES_PER_BROWSER = 2000
 # What changed by itself twice in a row does so again: asking first would cost more.
 STIRRED_MIN = 2
 # Events that often change nothing in view.
@@ -78,9 +79,12 @@ class Camera:
         """Film one segment into its file and tell of frames as they are done."""
         if self._page is None or self._frame != segment.start - 1 or self._worn():
             self._begin(segment.start)
+        else:
+            self._page.tidy()
         path = self._job.part(segment)
         with Darkroom(path, size=self._job.size, fps=self._job.timeline.fps) as darkroom:
             self._roll(segment, darkroom, on_frames)
+        gc.collect()  # an encoder holds 50 MB, and itself in a circle
 
     # --- one segment -----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """The command line of a replay: `python -m functions.media.replay`."""
 
+import signal
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
@@ -15,6 +16,8 @@ REPORT_SECONDS = 0.5
 def main(arguments: list[str] | None = None) -> int:
     """Film a recording and tell how far it is."""
     given = _parser().parse_args(arguments)
+    # So that an end from outside cleans up like an end from inside.
+    signal.signal(signal.SIGTERM, _end)
     progress = _Progress(given.fps, given.speed)
     outcome = render_session(
         given.recording, given.out, fps=given.fps, size=given.size, speed=given.speed,
@@ -34,6 +37,11 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         case _:
             assert_never(outcome)
+
+
+def _end(number: int, frame: object) -> None:
+    del frame
+    sys.exit(128 + number)
 
 
 class _Progress:

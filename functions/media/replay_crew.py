@@ -46,6 +46,8 @@ class Crew:
 
     def __init__(self, job: Path, size: int) -> None:
         command = [sys.executable, "-m", "functions.media.replay_part", str(job)]
+        # Each segment's thread would keep a heap of its own.
+        environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
         now = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self.lost: list[str] = []  # what was wrong with browsers that were replaced
@@ -54,7 +56,7 @@ class Crew:
                 number=number, heard=now,
                 process=subprocess.Popen(  # noqa: S603 - this very program
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
-                    start_new_session=True,
+                    start_new_session=True, env=environment,
                 ),
             ) for number in range(size)
         ]  # fmt: skip

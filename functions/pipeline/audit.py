@@ -34,7 +34,7 @@ def audit(ports: Ports, until: datetime, *, at_once: bool = False) -> AuditRepor
         finished = None if page.cursor else ports.clock.now()
         report = replace(report, cursor=page.cursor, finished_at=finished)
         ports.auditing.put_report(report)
-    ports.metrics.count("AuditDifferences", report.found)
+    ports.metrics.gauge("AuditDifferences", report.found)
     return report
 
 

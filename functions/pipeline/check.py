@@ -18,12 +18,14 @@ from functions.domain.jobs import (
     Observation,
 )
 from functions.domain.media import output_key
-from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.ports import Ports
 from functions.domain.providers import Remote, Webhook
-from functions.domain.results import Application
+from functions.domain.results import Application, Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance
+from functions.pipeline.measure import window_seconds
 from functions.pipeline.spend import closed
 
 LOST = "The worker stopped before it was finished."
@@ -44,7 +46,10 @@ def answer(ports: Ports, ticket: Ticket) -> Result:
     if ticket.lease is not None and not hmac.compare_digest(ticket.lease, task.lease or ""):
         ports.metrics.count("HookOfNobody", provider=task.provider)
         return None
-    return check(ports, task, hint=ticket.hint)
+    result = check(ports, task, hint=ticket.hint)
+    if ticket.lease is None:
+        _count_found(ports, task, result)
+    return result
 
 
 def check(ports: Ports, task: Task, *, hint: str | None = None) -> Result:
@@ -118,7 +123,6 @@ def _observed(ports: Ports, task: Task, job: Job, provider: Remote) -> Result:
         return _running(ports, task, job)
     match seen.state:
         case JobState.SUCCEEDED:
-            _count_found(ports, task, provider)
             done = Happening(event=Event.RENDERED, output_key=_output_key(task), job=job)
             ended = closed(ports, task, "succeeded", job=job, charged=seen.cost.charged)
             return advance(ports, task, done, ended)
@@ -152,15 +156,24 @@ def _failed(ports: Ports, task: Task, job: Job, seen: Observation) -> Result:
     return advance(ports, task, happening, ended)
 
 
-def _count_found(ports: Ports, task: Task, provider: Remote) -> None:
-    """Results that the sweep had to find tell that calls are being lost."""
-    calls = provider.abilities.webhook is not Webhook.NONE and ports.rules.hook_base
-    if calls and task.state is TaskState.CHECKING:
-        ports.metrics.count("FoundBySweep", provider=provider.name)
+def _count_found(ports: Ports, task: Task, result: Result) -> None:
+    """Results that no call announced tell that calls are being lost."""
+    provider = ports.providers[task.provider]
+    if (
+        isinstance(result, Applied)
+        and result.task.state is TaskState.VERIFYING
+        and task.state is TaskState.CHECKING
+        and isinstance(provider, Remote)
+        and provider.abilities.webhook is not Webhook.NONE
+        and ports.rules.hook_base
+    ):
+        ports.metrics.count("FoundBySweep", kind=task.kind, provider=task.provider, task=task.id)
 
 
 def _window(ports: Ports, task: Task) -> timedelta:
-    return timedelta(seconds=ports.kinds[task.kind].limits.window_seconds)
+    """Be no less patient than by default: a call may still come."""
+    default = ports.kinds[task.kind].limits.window_seconds
+    return timedelta(seconds=max(default, window_seconds(ports, task)))
 
 
 def _overdue(ports: Ports, task: Task) -> bool:
@@ -180,6 +193,13 @@ def _unresolved(ports: Ports, task: Task, *, patience: timedelta | None = None) 
 
 def _given_up(ports: Ports, task: Task, code: str, job: Job | None) -> Result:
     """End it with the credits back. The attempt stays open in the books: possible spend."""
-    if job is not None:
-        ports.metrics.count("PossibleSpend", provider=task.provider)
-    return advance(ports, task, Happening(event=Event.REFUSED, code=code, reason=SILENT))
+    result = advance(ports, task, Happening(event=Event.REFUSED, code=code, reason=SILENT))
+    if isinstance(result, Applied):
+        ports.metrics.count(
+            "PossibleSpend",
+            provider=task.provider,
+            account=task.account,
+            task=task.id,
+            job=job.id if job else "unknown",
+        )
+    return result

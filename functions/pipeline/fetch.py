@@ -5,10 +5,11 @@ from pathlib import Path
 
 from functions.domain.errors import FetchFailed
 from functions.domain.jobs import Fetched, JobState, RefusedAddress, TooLarge
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.providers import Remote
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline.advance import report
 
 UNUSABLE = "The render service's file cannot be taken over."

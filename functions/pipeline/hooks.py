@@ -17,8 +17,9 @@ from functions.domain.hooks import (
     Parked,
     Unverifiable,
 )
-from functions.domain.ports import Ports, Ticket
+from functions.domain.ports import Ports
 from functions.domain.providers import Remote, Webhook
+from functions.domain.tickets import Ticket
 
 SEEN, PARKED, REPLAYED = "hooks/seen", "hooks/parked", "hooks/replayed"
 STORED_BYTES_MAX = 1 << 20

@@ -7,18 +7,21 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from functions.domain.credits import EntryKind
 from functions.domain.errors import OutcomeUnknown, Unavailable
 from functions.domain.kinds import Fault, InvalidInput, Kind, Order
 from functions.domain.media import MediaHead, UploadForm, source_key
 from functions.domain.outcomes import Refused
-from functions.domain.ports import NewTask, Ports, TaskRef
-from functions.domain.results import Applied, Creation, Stale
+from functions.domain.ports import Ports
+from functions.domain.results import Applied, Created, Creation, Stale
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Route, Task, opened
-from functions.pipeline.advance import advance
+from functions.domain.tickets import NewTask, TaskRef
+from functions.pipeline.advance import advance, count_credits
 
 HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
 CANCEL_TRIES = 5
+UNSENT = "0" * 26  # stands for a source that is not uploaded yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,37 @@ class Slot:
 
     id: str
     form: UploadForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """What an order would hold, in whole credits."""
+
+    units: int
+    unit_price: int
+
+    @property
+    def price(self) -> int:
+        """Multiply."""
+        return self.units * self.unit_price
+
+
+def quote(
+    ports: Ports, kind_name: str, given: Mapping[str, Any], *, provider: str | None = None
+) -> Quote | InvalidInput:
+    """Price an input as an order would; its source need not be uploaded yet."""
+    kind = ports.kinds.get(kind_name)
+    if kind is None:
+        return _unknown_kind(ports)
+    route = _route(ports, kind, provider)
+    unsent = {"source": UNSENT} if "source" in kind.schema().get("required", ()) else {}
+    wanted = kind.order({**unsent, **given})
+    if isinstance(wanted, InvalidInput):
+        return wanted
+    if isinstance(route, InvalidInput):
+        return route
+    price = price_of(ports, kind, route, wanted.unit_price)
+    return Quote(units=wanted.units, unit_price=price)
 
 
 def upload(ports: Ports, account: str, kind_name: str, content_type: str) -> Slot | InvalidInput:
@@ -85,12 +119,15 @@ def order(
         input_until=now + timedelta(days=2 * kind.limits.keep_days),
     )
     try:
-        return ports.store.create(new)
+        created = ports.store.create(new)
     except OutcomeUnknown as error:
         known = ports.store.replayed(account, key_hash, print_)
         if known is None:
             raise Unavailable from error
         return known
+    if isinstance(created, Created):
+        count_credits(ports, created.task, EntryKind.HOLD)
+    return created
 
 
 def cancel(ports: Ports, ref: TaskRef) -> Task | None:

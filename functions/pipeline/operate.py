@@ -8,7 +8,7 @@ from typing import assert_never
 
 from functions.domain.credits import Entry, EntryKind, entry_id
 from functions.domain.errors import OutcomeUnknown, Unavailable
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.results import (
     AccountFull,
     Application,
@@ -22,6 +22,7 @@ from functions.domain.results import (
 )
 from functions.domain.states import Event
 from functions.domain.tasks import Happening, Ignored, Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline.advance import advance
 
 PAGES_MAX = 20  # of dead tasks that one bulk redrive looks through

@@ -5,9 +5,10 @@ from math import ceil
 from typing import assert_never
 
 from functions.domain.deadlines import SEND_DELAY_MAX
-from functions.domain.ports import Ports, Ticket
+from functions.domain.ports import Ports
 from functions.domain.states import Effect
 from functions.domain.tasks import Task
+from functions.domain.tickets import Ticket
 
 
 def relay(ports: Ports, task: Task) -> Effect | None:

@@ -7,11 +7,12 @@ from typing import assert_never
 
 from functions.domain.media import output_key
 from functions.domain.outcomes import Failed, Refused, Rendered
-from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.ports import Ports
 from functions.domain.providers import BuiltIn
 from functions.domain.results import Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance, report
 
 EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
@@ -114,5 +115,5 @@ def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> R
         return result
     if isinstance(outcome, Rendered):
         ports.store.put_late(task, _key(task), ports.clock.now())
-    ports.metrics.count("LateResult", kind=task.kind)
+        ports.metrics.count("LateResult", kind=task.kind, account=task.account, task=task.id)
     return Rendering.SUPERSEDED

@@ -6,10 +6,11 @@ from enum import StrEnum
 
 from functions.domain.errors import Unavailable
 from functions.domain.kinds import Review
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.results import Application, Applied, Contended
 from functions.domain.states import Deadline, Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
+from functions.domain.tickets import TaskRef
 from functions.domain.verdicts import Ruling
 from functions.pipeline.advance import advance
 from functions.pipeline.verify import Finding

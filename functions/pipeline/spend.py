@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from functions.domain.attempts import Attempt
 from functions.domain.jobs import Job
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef
 
 
 def closed(

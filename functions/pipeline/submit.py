@@ -21,11 +21,12 @@ from functions.domain.jobs import (
     Submitted,
     Unknown,
 )
-from functions.domain.ports import Ports, TaskRef, Ticket
+from functions.domain.ports import Ports
 from functions.domain.providers import Remote
 from functions.domain.results import Applied
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Route, Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance, report
 from functions.pipeline.intake import routes_of
 from functions.pipeline.render import EARLY_SECONDS

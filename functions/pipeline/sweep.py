@@ -3,14 +3,15 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from functions.domain.ports import Ports, TaskRef
-from functions.domain.providers import Remote
+from functions.domain.ports import Ports
+from functions.domain.providers import Remote, Webhook
 from functions.domain.results import Application, Applied
 from functions.domain.states import Deadline, Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline.advance import advance
 from functions.pipeline.check import check
 from functions.pipeline.hooks import CHECK_LANE
@@ -21,40 +22,83 @@ PAGE = 100
 logger = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class _Run:
+    """What one sweep has seen so far."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    stuck: int = 0
+    oldest: timedelta = timedelta()
+
+
 def sweep(ports: Ports, until: datetime) -> Counter[str]:
     """Work through what is due, shard by shard, until nothing is left or time is up."""
-    done: Counter[str] = Counter()
-    for shard in range(ports.rules.shards):
-        seen: set[TaskRef] = set()
-        while ports.clock.now() < until:
-            due = ports.store.due(shard, until=ports.clock.now(), limit=PAGE)
-            fresh = [ref for ref in due if ref not in seen]  # the index lags behind our writes
-            for ref in fresh:
-                done[_remedied(ports, ref)] += 1
-                if ports.clock.now() >= until:
-                    break
-            seen.update(fresh)
-            if not fresh or len(due) < PAGE:
-                break
-    return done
+    run = _Run()
+    left = sum(_swept(ports, shard, until, run) for shard in range(ports.rules.shards))
+    ports.metrics.gauge("Overdue", left + run.done["error"])
+    ports.metrics.gauge("OldestUnfinished", run.oldest.total_seconds())
+    if run.stuck:
+        ports.metrics.count("Stuck", run.stuck)
+    return run.done
 
 
-def _remedied(ports: Ports, ref: TaskRef) -> str:
+def _swept(ports: Ports, shard: int, until: datetime, run: _Run) -> int:
+    """Sweep one shard; say how many due tasks had to be left, as far as one look tells."""
+    seen: set[TaskRef] = set()
+    while True:
+        due = ports.store.due(shard, until=ports.clock.now(), limit=PAGE)
+        fresh = [ref for ref in due if ref not in seen]  # the index lags behind our writes
+        for number, ref in enumerate(fresh):
+            if ports.clock.now() >= until:
+                return len(fresh) - number
+            _remedied(ports, ref, run)
+        seen.update(fresh)
+        if not fresh or len(due) < PAGE:
+            return 0
+
+
+def _remedied(ports: Ports, ref: TaskRef, run: _Run) -> None:
     try:
-        return remedy(ports, ref)
+        outcome = _remedy(ports, ref, run)
     except Exception:  # one task that cannot be mended must not stop the others
         logger.exception("remedy failed", extra={"account": ref.account, "task": ref.id})
-        return "error"
+        outcome = "error"
+    run.done[outcome] += 1
 
 
-def remedy(ports: Ports, ref: TaskRef) -> str:
+def _remedy(ports: Ports, ref: TaskRef, run: _Run) -> str:
     """Apply the remedy of one task's state, if it is due; name what was done."""
     task = ports.store.get(ref)
     now = ports.clock.now()
     if task is None or task.due_at is None or task.due_at > now or task.state not in REMEDIES:
         return "not-due"
+    if task.deadline is not Deadline.REVIEW:  # that long, a person may take
+        run.oldest = max(run.oldest, now - task.created_at)
     result = REMEDIES[task.state](ports, task)
-    return str(result.task.state) if isinstance(result, Applied) else "moved-on"
+    if not isinstance(result, Applied):
+        return "moved-on"
+    if _is_stuck(ports, task):
+        run.stuck += 1
+        logger.warning(
+            "stuck",
+            extra={"account": ref.account, "task": ref.id, "state": task.state, "kind": task.kind},
+        )
+    return str(result.task.state)
+
+
+def _is_stuck(ports: Ports, task: Task) -> bool:
+    """Whether something was lost on the way: a message, a worker, a call, a run. Said once each."""
+    routine = task.deadline in (Deadline.ASK, Deadline.REVIEW)
+    if routine or task.tries or task.due_at == task.not_before:  # a distant retry is sent here
+        return False
+    if task.state is not TaskState.RENDERING:
+        return True
+    provider = ports.providers[task.provider]
+    if isinstance(provider, Remote) and provider.abilities.webhook is Webhook.NONE:
+        return False  # its silence means nothing
+    return not any(
+        step.state is TaskState.CHECKING and step.attempt == task.attempt for step in task.history
+    )
 
 
 def _resend(ports: Ports, task: Task) -> Application | Ignored:

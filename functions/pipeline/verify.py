@@ -7,9 +7,10 @@ from pathlib import Path
 from functions.domain.errors import InspectionFailed
 from functions.domain.kinds import Promise
 from functions.domain.media import mended_key, thumbnail_key
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.states import TaskState
 from functions.domain.tasks import Output, Task
+from functions.domain.tickets import TaskRef
 from functions.domain.verdicts import Inspected, NotVerified, Ruling, Verdict
 
 MISSING = Verdict(

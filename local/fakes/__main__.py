@@ -13,6 +13,7 @@ from pathlib import Path
 from local.fakes import vendor
 from local.fakes.script import Script
 from local.fakes.server import FakeServer
+from local.guardian import end_with
 
 
 def main() -> None:
@@ -23,11 +24,14 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--hook-base", help="instead of the scheme and host of hook addresses")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long a render takes")
+    parser.add_argument("--guardian", type=int, help="the process that it ends with")
     given = parser.parse_args()
     fake = vendor(given.vendor)(given.clip.read_bytes(), Script(run_seconds=given.seconds))
     over = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: over.set())
+    if given.guardian:
+        end_with(given.guardian)
     with FakeServer(fake, port=given.port, hook_base=given.hook_base) as server:
         line = {
             "vendor": given.vendor,

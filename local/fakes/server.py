@@ -107,6 +107,9 @@ class FakeServer:
             if request.path == "/_fake/advance" and request.method == "POST":
                 vendor.ahead += float(given["seconds"])
                 return Answer(content={"now": vendor.now()})
+            if request.path == "/_fake/hook-base" and request.method == "POST":
+                self.hook_base = str(given["url"])
+                return Answer(content={"url": self.hook_base})
             if request.path == "/_fake/billed":
                 return Answer(content=vendor.bill())
             if request.path == "/_fake/jobs":

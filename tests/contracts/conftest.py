@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.dynamodb_store import DynamoTaskStore
-from functions.domain.ports import TaskStore
+from functions.domain.stores import TaskStore
 from local.instance import REGION, ROOT_KEY, Emulator
 from tests.doubles.store import MemoryStore
 

@@ -9,7 +9,7 @@ import pytest
 from functions.adapters.dynamodb_audit import DynamoAuditStore
 from functions.domain.audit import AuditReport, Difference, Lock, audit_account
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id
-from functions.domain.ports import AuditStore, TaskStore
+from functions.domain.stores import AuditStore, TaskStore
 from tests.contracts.conftest import BACKENDS, TABLE, dynamo_store, table_client
 from tests.doubles.store import MemoryAuditStore, MemoryStore
 from tests.doubles.world import START

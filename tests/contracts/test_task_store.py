@@ -8,7 +8,6 @@ import pytest
 from functions.domain.attempts import Attempt
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id
 from functions.domain.jobs import Job
-from functions.domain.ports import TaskRef, TaskStore
 from functions.domain.results import (
     AccountFull,
     Applied,
@@ -21,7 +20,9 @@ from functions.domain.results import (
     Stale,
 )
 from functions.domain.states import Event, TaskState
+from functions.domain.stores import TaskStore
 from functions.domain.tasks import Change, Happening, Task, decide
+from functions.domain.tickets import TaskRef
 from functions.domain.verdicts import Check, Facts, Ruling, Verdict
 from tests.doubles.world import START
 from tests.factories import LIMITS, OUTPUT, new_task, task, ulid

@@ -11,7 +11,6 @@ from functions.adapters.dynamodb_keys import due_shard, due_shard_name
 from functions.domain.attempts import Attempt
 from functions.domain.audit import AuditReport, Books, Lock
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id, moved
-from functions.domain.ports import NewTask, TaskRef
 from functions.domain.results import (
     AccountFull,
     Application,
@@ -29,6 +28,7 @@ from functions.domain.results import (
 )
 from functions.domain.states import Deadline
 from functions.domain.tasks import Change, Task
+from functions.domain.tickets import NewTask, TaskRef
 from functions.domain.verdicts import Verdict
 
 

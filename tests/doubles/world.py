@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,19 +24,14 @@ from functions.domain.jobs import (
 )
 from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_prefix
-from functions.domain.ports import (
-    AuditStore,
-    Budgets,
-    Heartbeat,
-    ProviderCalls,
-    Rules,
-    TaskRef,
-    TaskStore,
-    Ticket,
-)
+from functions.domain.ports import Budgets, Heartbeat, ProviderCalls
 from functions.domain.providers import Provider, Remote
+from functions.domain.rules import Rules
+from functions.domain.stores import AuditStore, DurationStore, TaskStore
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
+from functions.domain.windows import Sketch
 from tests.doubles.store import MemoryAuditStore, MemoryStore
 
 START = datetime(2026, 11, 30, 10, tzinfo=UTC)
@@ -181,14 +176,21 @@ class ScriptedInspector:
 
 @dataclass(slots=True)
 class CountingMetrics:
-    """Provides `Metrics`; `counts` holds the sums by name."""
+    """Provides `Metrics`; `counts` holds the sums by name, `gauges` what was said last."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    gauges: dict[str, float] = field(default_factory=dict)
+    said: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
-    def count(self, name: str, value: float = 1, **dimensions: str) -> None:
+    def count(self, name: str, value: float = 1, **about: str) -> None:
         self.counts[name] += int(value)
-        for dimension, of in dimensions.items():
-            self.counts[f"{name}.{dimension}={of}"] += int(value)
+        self.said.append((name, about))
+        for each, of in about.items():
+            self.counts[f"{name}.{each}={of}"] += int(value)
+
+    def gauge(self, name: str, value: float, **about: str) -> None:
+        self.gauges[name] = value
+        self.said.append((name, about))
 
 
 @contextmanager
@@ -230,6 +232,23 @@ class Unlimited:
 
 
 @dataclass(slots=True)
+class MemoryDurations:
+    """Provides `DurationStore`."""
+
+    sketches: dict[tuple[str, str], Sketch] = field(default_factory=dict)
+
+    def read(self, kind: str, provider: str) -> Sketch | None:
+        return self.sketches.get((kind, provider))
+
+    def write(self, kind: str, provider: str, sketch: Sketch) -> bool:
+        known = self.sketches.get((kind, provider))
+        if sketch.version != (known.version if known else 0):
+            return False
+        self.sketches[kind, provider] = replace(sketch, version=sketch.version + 1)
+        return True
+
+
+@dataclass(slots=True)
 class World:
     """Provides `Ports`, all in memory unless a test puts something else in."""
 
@@ -248,6 +267,7 @@ class World:
     audits: MemoryAuditStore | None = None
     remote: ProviderCalls = field(default_factory=NoProviders)
     budgets: Budgets = field(default_factory=Unlimited)
+    durations: DurationStore = field(default_factory=MemoryDurations)
 
     @property
     def auditing(self) -> AuditStore:

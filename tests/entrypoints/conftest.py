@@ -27,6 +27,8 @@ def world(monkeypatch: pytest.MonkeyPatch, renderer: Renderer) -> Iterator[World
     world.media.files[source_key("alice", ulid(1))] = (PHOTO, "image/png")
     monkeypatch.setenv("TALLYREEL_TOKEN_CLIENTS", "app-client")
     monkeypatch.setenv("TALLYREEL_OPERATOR_GROUP", "operators")
+    monkeypatch.setenv("TALLYREEL_ISSUER", "https://cognito-idp.eu-west-1.amazonaws.com/pool")
+    monkeypatch.setenv("TALLYREEL_SIGN_IN", "password")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test")
     with bootstrap.replaced(world):
         yield world

@@ -9,10 +9,10 @@ import pytest
 
 from functions.domain.credits import Balance
 from functions.domain.errors import OutcomeUnknown
-from functions.domain.ports import NewTask, TaskRef
 from functions.domain.results import Creation
 from functions.domain.states import Event
 from functions.domain.tasks import Happening
+from functions.domain.tickets import NewTask, TaskRef
 from functions.pipeline.advance import advance
 from functions.pipeline.audit import audit
 from tests.doubles.store import MemoryStore

@@ -9,10 +9,10 @@ import pytest
 from functions.adapters.dynamodb_items import task_item, task_key
 from functions.adapters.dynamodb_keys import wire
 from functions.domain.errors import InspectionFailed, Unavailable
-from functions.domain.ports import TaskRef, Ticket
 from functions.domain.results import Created
 from functions.domain.states import TaskState
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.verdicts import NotVerified
 from functions.entrypoints import relay, render, settle, sweep, verify
 from functions.pipeline import intake

@@ -8,10 +8,10 @@ import pytest
 
 from functions.domain.media import source_key
 from functions.domain.outcomes import Failed, Refused, Rendered
-from functions.domain.ports import TaskRef
 from functions.domain.providers import BuiltIn
 from functions.domain.results import Created
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline import intake, operate
 from tests.doubles.world import World
 from tests.factories import ulid

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from functions import providers
-from functions.domain.ports import Rules, Ticket
 from functions.domain.providers import Remote
+from functions.domain.rules import Rules
 from functions.domain.tasks import Route, Task
+from functions.domain.tickets import Ticket
 from functions.pipeline.check import answer
 from functions.pipeline.fetch import fetch
 from functions.pipeline.relay import relay, ticket_of

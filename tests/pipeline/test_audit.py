@@ -104,7 +104,7 @@ def test_finds_damage(world: World, ordered: Task, damage: Damage, expected: set
     damage(world.store, ordered)
 
     assert set(codes(world)) == expected
-    assert world.metrics.counts["AuditDifferences"] == len(expected)
+    assert world.metrics.gauges["AuditDifferences"] == len(expected)
 
 
 def test_finds_files_without_task_and_tasks_without_file(world: World, delivered: Task) -> None:

@@ -8,10 +8,10 @@ from functions.domain.errors import OutcomeUnknown, Unavailable
 from functions.domain.kinds import InvalidInput
 from functions.domain.media import source_key
 from functions.domain.outcomes import Refused
-from functions.domain.ports import NewTask, TaskRef
 from functions.domain.results import Busy, Creation, KeyReused, NoCredit, Replayed
 from functions.domain.states import TaskState
 from functions.domain.tasks import Task
+from functions.domain.tickets import NewTask, TaskRef
 from functions.pipeline import intake
 from functions.pipeline.relay import ticket_of
 from functions.pipeline.render import render

@@ -3,9 +3,9 @@ from pathlib import Path
 
 from functions.domain.credits import Balance
 from functions.domain.errors import Unavailable
-from functions.domain.ports import Ticket
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
+from functions.domain.tickets import Ticket
 from functions.domain.verdicts import NotVerified
 from functions.pipeline.advance import advance
 from functions.pipeline.relay import ticket_of

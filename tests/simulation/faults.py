@@ -121,14 +121,16 @@ class Effects(Protocol):
 class Breaker:
     """Sits on the clients' `before-send` event. What it lets through is answered by moto.
 
-    `plan` breaks calls by number; `by_operation` breaks the next call of a kind, as a part of
-    a scenario and not of the search. Calls that are the same as in an earlier run are answered
-    from its tape, and the rest of the run starts from a copy of what AWS held there.
+    `plan` breaks calls by number. `by_operation` breaks the next calls of a kind, and `first`
+    does something before the next call of a kind, as parts of a scenario and not of the search.
+    Calls that are the same as in an earlier run are answered from its tape, and the rest of the
+    run starts from a copy of what AWS held there.
     """
 
     cloud: Effects
     plan: Plan = field(default_factory=dict)
-    by_operation: dict[str, Fault] = field(default_factory=dict)
+    by_operation: dict[str, list[Fault]] = field(default_factory=dict)
+    first: dict[str, Callable[[], object]] = field(default_factory=dict)
     counting: bool = False
     calls: list[Call] = field(default_factory=list)
     hit: list[int] = field(default_factory=list)  # numbers of the calls that were broken
@@ -149,7 +151,7 @@ class Breaker:
 
     def reset(self, plan: Plan, base: Sequence[Taped], *, taping: bool) -> None:
         """Start another run, like `base` up to the last planned fault that it has not met."""
-        self.plan, self.by_operation, self.taping = plan, {}, taping
+        self.plan, self.by_operation, self.first, self.taping = plan, {}, {}, taping
         self.calls, self.hit, self.tape = [], [], []
         self.counting, self._contended = False, b""
         self._replay, self._restore = (), None
@@ -180,6 +182,8 @@ class Breaker:
 
     def __call__(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
         service, operation = event_name.split(".")[1:]
+        if self.counting and operation in self.first:
+            self.first.pop(operation)()
         fault = self._next(service, operation, request.body)
         if self._replaying():
             status, headers, body = self._replayed(operation)
@@ -250,7 +254,8 @@ class Breaker:
         if fault is not None:
             self.hit.append(number)
             return fault
-        return self.by_operation.pop(operation, None)
+        scripted = self.by_operation.get(operation)
+        return scripted.pop(0) if scripted else None
 
     def _outcome(
         self, fault: Fault | None, event_name: str, operation: str, request: Any

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from functions.domain.media import source_key
-from functions.domain.ports import TaskRef
 from functions.domain.results import Busy, Created, KeyReused, NoCredit, Replayed
 from functions.domain.states import TaskState
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef
 from functions.domain.verdicts import NotVerified
 from functions.pipeline import intake, operate
 from functions.pipeline.relay import relay

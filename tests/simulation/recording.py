@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from functions.domain.ports import NewTask
 from functions.domain.results import Application, Applied, Created, Creation
 from functions.domain.tasks import Task
+from functions.domain.tickets import NewTask
 from tests.doubles.store import MemoryStore
 
 

@@ -71,12 +71,12 @@ def redriven(story: Story) -> None:
 
 
 def worker_lost_after_upload(story: Story) -> None:
-    story.town.cloud.breaker.by_operation["PutObject"] = Fault.DIED_AFTER
+    story.town.cloud.breaker.by_operation["PutObject"] = [Fault.DIED_AFTER]
     story.want(story.order)
 
 
 def worker_lost_before_upload(story: Story) -> None:
-    story.town.cloud.breaker.by_operation["PutObject"] = Fault.DIED_BEFORE
+    story.town.cloud.breaker.by_operation["PutObject"] = [Fault.DIED_BEFORE]
     story.want(story.order)
 
 

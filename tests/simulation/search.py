@@ -158,7 +158,7 @@ def state_text(story: Story, items: Sequence[Item]) -> str:
         [[run.attempt, run.finding and run.finding["output"]] for run in machine.runs],
         [machine.habits.runs_lost, ports.renderer.calls - claims],
         [len(ports.renderer.script), str(ports.renderer.always), len(ports.renderer.meanwhile)],
-        [len(ports.judge.script), sorted(machine.cloud.breaker.by_operation)],
+        [len(ports.judge.script), sorted(machine.cloud.breaker.by_operation.items())],
         sorted(machine.cloud.files()),
     ]
     names: dict[str, str] = {}

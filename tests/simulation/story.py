@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from functions.domain.media import source_key
-from functions.domain.ports import TaskRef
 from functions.domain.results import Applied, Created, Granted, Replayed
 from functions.domain.states import TaskState
 from functions.domain.tasks import Ignored, Task
+from functions.domain.tickets import TaskRef
 from functions.pipeline import intake, operate
 from tests.factories import ulid
 from tests.pipeline.conftest import PHOTO

@@ -19,8 +19,10 @@ from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.bootstrap import AwsPorts, Settings, task_from_image
 from functions.domain.errors import TallyreelError
-from functions.domain.ports import Heartbeat, Metrics, Rules, TaskRef, Ticket
+from functions.domain.ports import Heartbeat, Metrics
+from functions.domain.rules import Rules
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef, Ticket
 from functions.entrypoints.findings import finding_json, finding_of
 from functions.pipeline.relay import relay
 from functions.pipeline.render import render
@@ -41,15 +43,6 @@ RELAY_TRIES = 3
 SWEEP_SECONDS = 50
 
 
-@contextmanager
-def one_beat(beat: Callable[[], bool], seconds: float) -> Iterator[None]:
-    """Provide `Heartbeat`: one beat while rendering. Trouble waits for the next, as in a thread."""
-    assert seconds > 0
-    with suppress(TallyreelError):
-        beat()
-    yield
-
-
 class SteadyIds(SeededIds):
     """Provides `Ids` whose names are random and whose delays are not."""
 
@@ -64,6 +57,7 @@ class TownPorts(AwsPorts):
         super().__init__(Settings(environment=cloud.settings()))
         self._cloud = cloud
         self.at = FixedClock()
+        self.beat: Callable[[], bool] = lambda: True  # of the render that runs
         self.renderer = ScriptedRenderer()
         self.judge = ScriptedInspector()
         self.clock = self.at
@@ -78,7 +72,16 @@ class TownPorts(AwsPorts):
 
     @property
     def heartbeat(self) -> Heartbeat:
-        return one_beat
+        return self._one_beat
+
+    @contextmanager
+    def _one_beat(self, beat: Callable[[], bool], seconds: float) -> Iterator[None]:
+        """Provide `Heartbeat`: one beat, and more when a script wants them."""
+        assert seconds > 0
+        self.beat = beat
+        with suppress(TallyreelError):  # as in a thread: the next beat may succeed
+            beat()
+        yield
 
     @cached_property
     def store(self) -> DynamoTaskStore:

@@ -77,7 +77,15 @@ def test_functions_are_told_only_what_they_use(assembly: Assembly) -> None:
         for stage, each in _functions(assembly).items()
     }
     assert told == {
-        "intake": {"TABLE", "BUCKET", "ROUTES", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
+        "intake": {
+            "TABLE",
+            "BUCKET",
+            "ROUTES",
+            "TOKEN_CLIENTS",
+            "OPERATOR_GROUP",
+            "ISSUER",
+            "SIGN_IN",
+        },
         "submit": {"TABLE", "BUCKET", "ROUTES", "HOOK_BASE", "QUEUE_URLS"},
         "check": {"TABLE", "BUCKET"},
         "hooks": {"BUCKET", "QUEUE_URLS", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
@@ -154,7 +162,11 @@ def test_the_bucket_is_private_and_forgets(assembly: Assembly) -> None:
     rules = properties["LifecycleConfiguration"]["Rules"]
     days = {rule.get("Prefix"): rule.get("ExpirationInDays") for rule in rules}
     assert days == {"in/": 2, "out/": OUTPUT_DAYS, "tmp/": 1, "hooks/": 30, None: None}
-    assert "CorsConfiguration" not in properties  # no origin is configured by default
+    (rule,) = properties["CorsConfiguration"]["CorsRules"]
+    (origin,) = rule["AllowedOrigins"]  # only the console's: no other is configured by default
+    joined = "".join(part if isinstance(part, str) else "<>" for part in origin["Fn::Join"][1])
+    assert joined == "https://*.execute-api.<>.amazonaws.com"
+    assert "PUT" not in rule["AllowedMethods"]
 
 
 def test_every_route_asks_who_is_calling_or_is_on_the_open_list(assembly: Assembly) -> None:

@@ -2,7 +2,6 @@
 
 from functools import cache
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -16,7 +15,7 @@ from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer
 from functions.domain.errors import TallyreelError
 from functions.domain.kinds import invalid
 from functions.entrypoints import log
-from functions.entrypoints.http import credit_routes, operator_routes, task_routes
+from functions.entrypoints.http import console, credit_routes, operator_routes, task_routes
 from functions.entrypoints.http.problems import (
     INTERNAL,
     NOT_FOUND,
@@ -29,7 +28,6 @@ from functions.entrypoints.http.problems import (
 from functions.entrypoints.http.request import request_id
 
 VERSION = "1.0.0"
-CONSOLE = Path(__file__).parents[3] / "console" / "index.html"
 _PLACES = {"body", "query", "path", "header"}  # where validation found it, not part of a pointer
 
 
@@ -37,7 +35,7 @@ _PLACES = {"body", "query", "path", "header"}  # where validation found it, not 
 def api() -> APIGatewayHttpResolver:
     """Put the routes together."""
     app = APIGatewayHttpResolver(enable_validation=True)
-    for routes in (task_routes, credit_routes, operator_routes):
+    for routes in (task_routes, credit_routes, operator_routes, console):
         app.include_router(routes.router)
     _handle_trouble(app)
     _serve_documents(app)
@@ -87,22 +85,6 @@ def _serve_documents(app: APIGatewayHttpResolver) -> None:
             content_type="application/json",
             body=openapi_document(),
             headers={"Cache-Control": "public, max-age=300"},
-        )
-
-    @app.get("/", include_in_schema=False)
-    def console() -> Response[Any]:
-        return Response(
-            status_code=int(HTTPStatus.OK),
-            content_type="text/html; charset=utf-8",
-            body=CONSOLE.read_text("utf-8"),
-            headers={
-                "Content-Security-Policy": (
-                    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
-                    "base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
-                ),
-                "X-Content-Type-Options": "nosniff",
-                "Referrer-Policy": "no-referrer",
-            },
         )
 
 

@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from functions.bootstrap import ports
 from functions.domain.credits import Entry
+from functions.domain.kinds import InvalidInput
 from functions.entrypoints.http.caller import caller_of
 from functions.entrypoints.http.documented import problems, view
 from functions.entrypoints.http.models import (
@@ -16,9 +17,12 @@ from functions.entrypoints.http.models import (
     KindList,
     KindView,
     LedgerView,
+    QuoteBody,
+    QuoteView,
 )
-from functions.entrypoints.http.request import reply
-from functions.pipeline.intake import routes_of
+from functions.entrypoints.http.problems import answer
+from functions.entrypoints.http.request import reply, request_id
+from functions.pipeline.intake import quote, routes_of
 
 router = APIGatewayHttpRouter()
 
@@ -45,6 +49,20 @@ def ledger(
     account = caller_of(router.current_event).account
     page = ports().store.ledger(account, limit=limit, cursor=cursor)
     return reply(LedgerView(entries=[entry_view(e) for e in page.items], cursor=page.cursor))
+
+
+@router.post(
+    "/v1/quotes",
+    summary="See what an order would cost",
+    responses=view(200, QuoteView) | problems(400, 403),
+)
+def priced(body: QuoteBody) -> Response[Any]:
+    """Price an input as the order would, before anything is uploaded or held."""
+    caller_of(router.current_event)
+    found = quote(ports(), body.kind, body.input, provider=body.provider)
+    if isinstance(found, InvalidInput):
+        return answer(found, request_id(router.current_event))
+    return reply(QuoteView(price=found.price, unit_price=found.unit_price, units=found.units))
 
 
 @router.get("/v1/kinds", summary="See what can be ordered", responses=view(200, KindList))

@@ -1,11 +1,19 @@
 """What goes in and out over HTTP."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from functions.domain.states import TaskState
+
+
+class SignIn(StrEnum):
+    """How a person gets a token."""
+
+    PASSWORD = "password"  # noqa: S105 - sent to the issuer's own endpoint
+    REDIRECT = "redirect"  # on the issuer's page: OIDC code flow with PKCE
 
 
 class Body(BaseModel):
@@ -29,6 +37,17 @@ class OrderBody(Body):
     input: dict[str, Any] = Field(
         description="as `GET /v1/kinds` describes it",
         examples=[{"source": "01J9ZQ3V7Y4M2K8N6P5R3T1W0X", "motion": "zoom-in", "seconds": 4}],
+    )
+
+
+class QuoteBody(Body):
+    """Ask for a price."""
+
+    kind: str = Field(examples=["image_to_video"])
+    provider: str | None = Field(None, description="one of the kind's; without, its first")
+    input: dict[str, Any] = Field(
+        description="as for an order; the source need not be uploaded yet",
+        examples=[{"motion": "zoom-in", "seconds": 4}],
     )
 
 
@@ -174,6 +193,30 @@ class GrantView(BaseModel):
 
     id: str
     replayed: bool
+
+
+class QuoteView(BaseModel):
+    """What an order would hold."""
+
+    price: int
+    unit_price: int
+    units: int = Field(description="what is paid for: seconds, or minutes")
+
+
+class IdentityView(BaseModel):
+    """Whose tokens are accepted."""
+
+    sign_in: SignIn
+    issuer: str
+    client_id: str
+    endpoint: str | None = Field(description="Cognito's, to send a password to; else null")
+
+
+class ConfigView(BaseModel):
+    """What a page or a program needs to know before it signs in."""
+
+    identity: IdentityView
+    operator_group: str | None = Field(description="the group whose members are operators")
 
 
 class KindView(BaseModel):

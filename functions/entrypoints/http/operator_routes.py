@@ -9,9 +9,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from functions.bootstrap import ports
-from functions.domain.ports import TaskRef
 from functions.domain.results import Applied, Granted, Replayed, Stale
 from functions.domain.tasks import Ignored
+from functions.domain.tickets import TaskRef
 from functions.entrypoints.http.caller import operator_of
 from functions.entrypoints.http.documented import problems, view
 from functions.entrypoints.http.models import (

@@ -12,9 +12,9 @@ from functions.bootstrap import ports
 from functions.domain.credits import EntryKind, entry_id
 from functions.domain.kinds import InvalidInput
 from functions.domain.polling import retry_after_seconds
-from functions.domain.ports import TaskRef
 from functions.domain.results import Created, Replayed
 from functions.domain.tasks import Task
+from functions.domain.tickets import TaskRef
 from functions.entrypoints.http.caller import caller_of
 from functions.entrypoints.http.documented import problems, view
 from functions.entrypoints.http.models import (

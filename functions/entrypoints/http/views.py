@@ -6,9 +6,10 @@ from typing import Any
 
 from functions.domain.labels import EXPIRED, SENTENCES
 from functions.domain.media import thumbnail_key
-from functions.domain.ports import Ports, TaskRef
+from functions.domain.ports import Ports
 from functions.domain.states import TaskState
 from functions.domain.tasks import Output, Task
+from functions.domain.tickets import TaskRef
 from functions.entrypoints.http.models import (
     ChargeView,
     CheckView,
