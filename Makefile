@@ -13,7 +13,7 @@ WORKERS ?= 2
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20,21,23,25,27
 export NODE_NO_WARNINGS := 1
 
-.PHONY: help setup demo up down logs status audit deploy synth test prove lint fmt bench requirements
+.PHONY: help setup demo up down logs status audit deploy synth player test prove lint fmt bench requirements
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,8 +23,9 @@ setup: $(VENV)/.stamp ## Make the Python environment in .venv
 
 # --- on this machine ---------------------------------------------------------------------------
 
-demo: setup ## Order a clip from a photo on the local stack and watch it (PHOTO=path, PROVIDER=name)
-	@PYTHONPATH=. $(RUN) -m local.demo $(if $(PHOTO),--photo "$(PHOTO)") $(if $(PROVIDER),--provider "$(PROVIDER)")
+demo: setup ## Order a clip on the local stack and watch it (KIND=name, PHOTO or RECORDING=path, PROVIDER=name)
+	@PYTHONPATH=. $(RUN) -m local.demo $(if $(KIND),--kind "$(KIND)") $(if $(PHOTO),--photo "$(PHOTO)") \
+		$(if $(RECORDING),--recording "$(RECORDING)") $(if $(PROVIDER),--provider "$(PROVIDER)")
 
 up: setup ## Start the local stack: emulator, then the real `cdk deploy`
 	@$(RUN) -m local up
@@ -39,7 +40,7 @@ status: setup ## Tell where the local stack is
 	@$(RUN) -m local status
 
 audit: setup ## Add up every ledger of the local stack now; fails if something differs
-	@PYTHONPATH=. $(RUN) -m local audit
+	@$(RUN) -m local audit
 
 # --- in the cloud ------------------------------------------------------------------------------
 
@@ -59,14 +60,21 @@ lint: setup ## Check style and types
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m mypy
 
-test: lint ## Everything that CI runs
+PLAYER := functions/media/player
+$(PLAYER)/node_modules/.package-lock.json: $(PLAYER)/package-lock.json
+	@npm ci --prefix $(PLAYER) --ignore-scripts --no-audit --no-fund --loglevel=error --prefer-offline
+
+player: $(PLAYER)/node_modules/.package-lock.json ## Install the player of recorded sessions
+	@:
+
+test: lint player ## Everything that CI runs
 	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-prove: lint ## The tests and the long proofs
+prove: lint player ## The tests and the long proofs
 	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
-bench: setup ## Measure; see bench/README.md
-	@PYTHONPATH=. $(RUN) -m bench
+bench: setup ## Measure (BENCH="task render"); see bench/README.md
+	@PYTHONPATH=. $(RUN) -m bench $(BENCH)
 
 fmt: setup ## Format the code
 	@$(RUN) -m ruff check --fix --select I

@@ -6,6 +6,7 @@ from cdk_nag import AwsSolutionsChecks
 from stacks.config import Config
 from stacks.pipeline import PipelineStack
 from stacks.storage import StorageStack
+from stacks.worker import WorkerStack
 
 
 def main() -> None:
@@ -16,9 +17,13 @@ def main() -> None:
     # has no bootstrap roles to assume, so assets and templates go up with the caller's own keys.
     synthesizer = cdk.CliCredentialsStackSynthesizer() if config.local else None
     storage = StorageStack(app, f"{config.name}Storage", config=config, synthesizer=synthesizer)
-    PipelineStack(
+    pipeline = PipelineStack(
         app, f"{config.name}Pipeline", config=config, storage=storage, synthesizer=synthesizer
     )
+    if not config.local:  # there, `local/worker.py` is the worker
+        WorkerStack(
+            app, f"{config.name}Worker", config=config, storage=storage, worker=pipeline.worker
+        )
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks())
     app.synth()
 

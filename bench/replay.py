@@ -26,7 +26,8 @@ from functions.media.capture import REPLAYER
 from functions.media.chromium import Chromium, confinement, find
 from functions.media.film import Developer, Film
 from functions.media.recording import Recording, open_recording
-from functions.media.replay import FPS, film_size, render_session
+from functions.media.replay import render_session
+from functions.media.replay_plan import FPS, film_size
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "recordings"
 DEFAULT = CORPUS / "self-app-60s.json"

@@ -37,7 +37,7 @@ function ledger(page) {
   if (!page.entries.length) return h("p", { class: "quiet" }, t("ledger.none"));
   return h("section", { class: "card", "aria-labelledby": "ledger" },
     h("h2", { id: "ledger" }, t("ledger.title")),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "ledger" },
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${t("ledger.title")}: ${t("table")}` },
       h("table", {},
         h("thead", {}, h("tr", {}, ["what", "amount", "when", "task"].map((name) => h("th", { scope: "col", class: name }, t(`ledger.${name}`))))),
         rows)),

@@ -4,7 +4,7 @@ import { explain } from "./app.js";
 import { get, insist, newKey, Problem } from "./api.js";
 import { busy, fill, h, notice } from "./dom.js";
 import { sure } from "./task.js";
-import { named, number, t, time } from "./texts.js";
+import { named, number, span, t, time } from "./texts.js";
 
 const PAGE = 100;
 
@@ -12,7 +12,7 @@ export function show(main) {
   const parts = { health, dead, hooks, audit, spend, grant };
   fill(main, h("h1", { tabindex: "-1" }, t("operators.title")));
   for (const [name, load] of Object.entries(parts)) {
-    const body = h("div", { class: "stack" });
+    const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, t("loading")));
     main.append(h("section", { class: "card", "aria-labelledby": `op-${name}` }, h("h2", { id: `op-${name}` }, t(`operators.${name}`)), body));
     refresh(body, load);
   }
@@ -43,8 +43,18 @@ function act(label, work, more = {}) {
 async function health() {
   const found = await get("v1/admin/health");
   const count = (value) => (value >= found.capped_at ? `${number(found.capped_at)}+` : number(value));
-  return h("dl", { class: "tiles" }, ["overdue", "dead"].map((name) =>
-    h("div", { class: found[name] ? "tile bad" : "tile" }, h("dt", {}, t(`health.${name}`)), h("dd", {}, count(found[name])))));
+  const paces = (found.paces ?? []).filter((each) => each.samples).map((each) => ({
+    ...each,
+    kind: named("kind", each.kind),
+    p50: each.p50 === null ? "–" : span(each.p50),
+    p99: each.p99 === null ? "–" : span(each.p99),
+    window: span(each.window),
+  }));
+  return [
+    h("dl", { class: "tiles" }, ["overdue", "dead"].map((name) =>
+      h("div", { class: found[name] ? "tile bad" : "tile" }, h("dt", {}, t(`health.${name}`)), h("dd", {}, count(found[name]))))),
+    paces.length > 0 && table("health", ["kind", "provider", "samples", "p50", "p99", "window"], paces),
+  ];
 }
 
 // --- dead tasks, by what they died of -------------------------------------------------------------
@@ -116,7 +126,7 @@ async function audit() {
       ? notice(report.found ? "bad" : "good", t(report.found ? "audit.found" : "audit.clean", { count: number(report.found) }))
       : notice("warn", t("audit.running")),
     h("p", { class: "quiet" }, `${time(report.finished_at ?? report.started_at)} · ${read.join(" · ")}`, report.skipped > 0 && ` · ${t("audit.skipped", { count: report.skipped })}`),
-    report.differences.length > 0 && table(["code", "account", "subject", "detail"], report.differences),
+    report.differences.length > 0 && table("audit", ["code", "account", "subject", "detail"], report.differences),
   ];
 }
 
@@ -129,12 +139,12 @@ async function spend() {
     throw trouble;
   }
   if (!report.lines.length) return h("p", { class: "quiet" }, t("spend.none"));
-  return table(["day", "provider", "attempts", "charged", "possible", "free", "units", "settled"], report.lines);
+  return table("spend", ["day", "provider", "attempts", "charged", "possible", "free", "units", "settled"], report.lines);
 }
 
-function table(names, rows) {
+function table(part, names, rows) {
   const shown = (value) => (typeof value === "number" ? number(value) : value);
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("table") },
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${t(`operators.${part}`)}: ${t("table")}` },
     h("table", {},
       h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, t(`column.${name}`))))),
       h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", { class: typeof row[name] === "number" ? "amount" : "" }, shown(row[name]))))))));

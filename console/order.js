@@ -85,6 +85,7 @@ function form(kind, credits) {
   const changed = () => {
     keepDraft(kind.name, { values: Object.fromEntries(texts(made)), upload: state.upload });
     clearTimeout(timer);
+    price.classList.add("stale");
     timer = setTimeout(() => quote(price, kind, wanted(), credits), QUOTE_AFTER_MS);
   };
   made.addEventListener("input", changed);
@@ -95,15 +96,21 @@ function form(kind, credits) {
 
 const texts = (made) => [...new FormData(made)].filter(([, value]) => typeof value === "string");
 
+let quoted = 0; // only the newest question's answer counts
+
 async function quote(price, kind, wanted, credits) {
+  const turn = ++quoted;
   try {
     const { body } = await ask("POST", "v1/quotes", { body: { kind: kind.name, ...wanted } });
+    if (turn !== quoted) return;
     const enough = body.price <= credits.available;
     price.className = enough ? "price" : "price short";
     fill(price,
       h("strong", {}, t("credits.count", { count: number(body.price) })),
       ` ${t(enough ? "new.price" : "new.short", { available: number(credits.available) })}`);
   } catch {
+    if (turn !== quoted) return;
+    price.className = "price";
     fill(price, kind.price);
   }
 }

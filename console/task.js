@@ -28,6 +28,7 @@ export function show(main, [id]) {
     refused: (trouble) => fill(body, notice("bad", goneOr(trouble))),
     news: ({ body: task }) => {
       fill(title, named("kind", task.kind));
+      document.title = `${title.textContent} · Tallyreel`;
       draw(page, task);
       return !task.done;
     },

@@ -3,11 +3,13 @@
 const LANGUAGES = ["en", "zh"];
 let words = {};
 export let language = "en";
+let locale = "en"; // the reader's own kind of that language, for dates
 
 export async function speak(wanted) {
   language = wanted ?? remembered() ?? preferred();
   const file = await fetch(new URL(`./texts.${language}.json`, import.meta.url));
   words = await file.json();
+  locale = navigator.languages.find((each) => each.toLowerCase().startsWith(language)) ?? language;
   document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
   if (wanted) localStorage.setItem("tallyreel.language", wanted);
 }
@@ -34,24 +36,24 @@ export function t(name, values = {}) {
 // A word for something that the service names; its own name where there is none.
 export const named = (group, name, own) => words[`${group}.${name}`] ?? own ?? String(name);
 
-export const number = (value) => new Intl.NumberFormat(language).format(value);
+export const number = (value) => new Intl.NumberFormat(locale).format(value);
 
 export function time(iso) {
   const at = new Date(iso);
   const today = at.toDateString() === new Date().toDateString();
   const style = today ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };
-  return new Intl.DateTimeFormat(language, style).format(at);
+  return new Intl.DateTimeFormat(locale, style).format(at);
 }
 
 export function bytes(count) {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
   const step = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
   const style = { style: "unit", unit: units[step], maximumFractionDigits: step > 1 ? 1 : 0 };
-  return new Intl.NumberFormat(language, style).format(count / 1000 ** step);
+  return new Intl.NumberFormat(locale, style).format(count / 1000 ** step);
 }
 
 export function span(seconds) {
   const [value, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
   const style = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: seconds < 10 || seconds >= 60 ? 1 : 0 };
-  return new Intl.NumberFormat(language, style).format(value);
+  return new Intl.NumberFormat(locale, style).format(value);
 }

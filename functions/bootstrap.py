@@ -6,7 +6,7 @@ function only needs the settings and permissions of what it uses.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,13 +22,17 @@ from functions.adapters.dynamodb_budgets import DynamoBudgets
 from functions.adapters.dynamodb_durations import DynamoDurations
 from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import plain
+from functions.adapters.dynamodb_progress import DynamoProgress
 from functions.adapters.dynamodb_store import DynamoTaskStore
 from functions.adapters.heartbeat import thread_heartbeat
 from functions.adapters.metrics import LogMetrics
 from functions.adapters.s3_media import S3MediaStore
 from functions.adapters.secrets_manager import SecretsManager
+from functions.adapters.sqs_inbox import SqsInbox
 from functions.adapters.sqs_queue import SqsQueue
+from functions.adapters.stay import SignalledStay
 from functions.adapters.workflow import SettleWorkflow
+from functions.adapters.workshop import ChildWorkshop, InProcess
 from functions.domain.kinds import Kind, Review
 from functions.domain.ports import (
     Budgets,
@@ -45,8 +49,9 @@ from functions.domain.ports import (
 )
 from functions.domain.providers import Provider, Remote, configured
 from functions.domain.rules import Rules
-from functions.domain.stores import AuditStore, DurationStore, TaskStore
+from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
 from functions.domain.tasks import Route, Task
+from functions.domain.work import Inbox, Workshop
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -66,6 +71,8 @@ CLIENT = Config(
 FILES = CLIENT.merge(
     Config(read_timeout=30, signature_version="s3v4", s3={"addressing_style": "virtual"})
 )
+# A worker waits for its next ticket for 20 seconds at a time.
+POLLING = CLIENT.merge(Config(read_timeout=30))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +148,17 @@ class AwsPorts:
         """How long renders took."""
         client: DynamoDBClient = _client("dynamodb")
         return DynamoDurations(client, self._settings["TABLE"])
+
+    @cached_property
+    def progress(self) -> ProgressStore:
+        """How far renders are."""
+        client: DynamoDBClient = _client("dynamodb")
+        return DynamoProgress(client, self._settings["TABLE"])
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """Where files are made: in a worker, in a process that can be ended."""
+        return ChildWorkshop() if self._settings.get("SCRATCH") else InProcess()
 
     @cached_property
     def store(self) -> TaskStore:
@@ -235,6 +253,23 @@ def ports() -> Ports:
     if not _ports:
         _ports.append(AwsPorts(settings()))
     return _ports[-1]
+
+
+def inbox() -> Inbox:
+    """Build what a worker reads: the queues of the lanes that it was told."""
+    client: SQSClient = _client("sqs", POLLING)
+    hidden = max(kind.limits.lease_seconds for kind in ports().kinds.values())
+    return SqsInbox(client, settings().table("QUEUE_URLS"), hidden_seconds=hidden)
+
+
+def stay(over: Callable[[], Exception]) -> SignalledStay:
+    """Build a worker's view of its own end; `over` is raised when its grace time has passed."""
+    told = settings()
+    return SignalledStay(
+        grace_seconds=float(told["GRACE_SECONDS"]),
+        over=over,
+        agent=told.environment.get("ECS_AGENT_URI"),
+    )
 
 
 @contextmanager

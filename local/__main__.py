@@ -55,6 +55,7 @@ def _show(found: stack.Stack) -> None:
     print(f"API and console  {found.browser_url}")
     print(f"AWS endpoint     {found.endpoint}")
     print(f"Emulator's log   {found.instance.log}")
+    print(f"Worker's log     {found.instance.worker_log}")
 
 
 COMMANDS: dict[str, Callable[[Instance], None]] = {

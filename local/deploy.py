@@ -16,6 +16,7 @@ from local.trouble import LocalTrouble
 
 # What ends up in the template or in its assets, directly or through what reads it.
 INPUTS = ("app.py", "cdk.json", "stacks", "functions", "console")
+NOT_INPUTS = {"__pycache__", "node_modules"}
 LINES_SHOWN = 25
 
 
@@ -38,7 +39,7 @@ def _inputs() -> Iterator[Path]:
             yield from sorted(
                 file
                 for file in path.rglob("*")
-                if file.is_file() and "__pycache__" not in file.parts
+                if file.is_file() and not NOT_INPUTS & set(file.parts)
             )
 
 
@@ -66,6 +67,7 @@ def deploy(instance: Instance, emulator: Emulator, cdk: list[str]) -> None:
     flags = ["--all", "--require-approval", "never", "--concurrency", "2", "--ci"]
     flags += ["--no-notices", "--progress", "events", "--app", str(instance.assembly)]
     flags += ["--outputs-file", str(instance.outputs_file)]
+    flags += ["--parameters", "ExpressionAlarms=no"]  # the emulator has none
     _run("deploy", [*cdk, "deploy", *flags], environment)
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 
+from local import worker
 from local.instance import ACCOUNT, REGION, Emulator, Instance
 from local.trouble import LocalTrouble
 
@@ -71,6 +72,7 @@ def start(instance: Instance, python: Path, *, guardian: int | None = None) -> E
 
 def stop(instance: Instance) -> bool:
     """Stop the emulator and all functions that it runs; tell whether there was one."""
+    worker.stop(instance)  # while there is something left for it to say that to
     known = instance.remembered()
     found = known is not None and _is_ours(known)
     if known and found:

@@ -130,10 +130,12 @@ class FaultProxy:
             return client.request(method, url, json=content).raise_for_status()
 
 
-def started(live: Stack, *, guardian: int) -> FaultProxy:
-    """Start a proxy before a running stack; it ends with its guardian."""
-    command = [sys.executable, "-m", "local.faults", live.endpoint, "--guardian", str(guardian)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def started(endpoint: str, *, guardian: int) -> FaultProxy:
+    """Start a proxy before an emulator's address; it ends with its guardian."""
+    command = [sys.executable, "-m", "local.faults", endpoint, "--guardian", str(guardian)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     _children.append(process)
     line = process.stdout.readline() if process.stdout else ""
     if not line:
@@ -155,7 +157,7 @@ def led_through(live: Stack, proxy: FaultProxy) -> None:
             if name.endswith("Function"):
                 found = functions.get_function_configuration(FunctionName=function)
                 variables: Mapping[str, str] = found["Environment"]["Variables"]
-                led = {setting: proxy.address for setting in PROXY_SETTINGS}
+                led = dict.fromkeys(PROXY_SETTINGS, proxy.address)
                 functions.update_function_configuration(
                     FunctionName=function, Environment={"Variables": {**variables, **led}}
                 )

@@ -75,6 +75,16 @@ class Instance:
         return self.folder / "tmp"
 
     @property
+    def worker_log(self) -> Path:
+        """What the worker says."""
+        return self.folder / "worker.log"
+
+    @property
+    def worker_file(self) -> Path:
+        """Which process the worker is, and where it works."""
+        return self.folder / "worker.json"
+
+    @property
     def _emulator_file(self) -> Path:
         return self.folder / "emulator.json"
 

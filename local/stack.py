@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from local import deploy, emulator, tools
+from local import deploy, emulator, tools, worker
 from local.instance import REGION, ROOT_KEY, Emulator, Instance
 from local.trouble import LocalTrouble
 
@@ -70,7 +70,7 @@ def up(
     wanted = deploy.inputs_hash(told)
     found = emulator.running(instance)
     if found and not again and _deployed(instance) == wanted:
-        return _stack(instance, found)
+        return _with_worker(_stack(instance, found))
     tools.node()  # what cannot be mended here is said before anything is begun
     if not found:
         emulator.stop(instance)
@@ -87,7 +87,8 @@ def up(
                 emulator.stop(instance)
             raise
     instance.deployed_file.write_text(wanted, "utf-8")
-    return _stack(instance, live)
+    worker.stop(instance)  # it still runs the code that was there before
+    return _with_worker(_stack(instance, live))
 
 
 def running_or_up(instance: Instance) -> Stack:
@@ -104,6 +105,11 @@ def running(instance: Instance) -> Stack:
     if live is None or _deployed(instance) is None:
         raise LocalTrouble("No local stack is running: start one with `make up`.")
     return _stack(instance, live)
+
+
+def _with_worker(live: Stack) -> Stack:
+    worker.start(live)
+    return live
 
 
 def _deployed(instance: Instance) -> str | None:

@@ -16,6 +16,7 @@ from local.trouble import LocalTrouble
 
 NODE_MAJOR_MIN = 20
 CDK = ROOT / "node_modules" / "aws-cdk" / "bin" / "cdk"
+PLAYER = ROOT / "functions" / "media" / "player"
 LINES_SHOWN = 15
 
 
@@ -65,6 +66,20 @@ def emulator_python() -> Path:
             _run("install the emulator", [*install, "--require-hashes", "-r", requirements])
             stamp.write_text(wanted, "utf-8")
     return python
+
+
+def player() -> None:
+    """Install the player of recorded sessions that its `package-lock.json` pins."""
+    lock = PLAYER / "package-lock.json"
+    if (PLAYER / "node_modules" / ".package-lock.json").is_file():
+        return
+    with _alone("player"):
+        npm = shutil.which("npm")
+        if npm is None:
+            raise LocalTrouble(f"npm is missing: install it beside Node, for {lock}.")
+        quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"]
+        command: list[str | Path] = [npm, "ci", "--prefix", PLAYER, "--ignore-scripts", *quiet]
+        _run("install the player of recorded sessions", command)
 
 
 @contextmanager

@@ -22,6 +22,11 @@ class Config:
     log_level: str = "INFO"
     log_retention_days: int = 14
     render_concurrency_max: int = 10  # bounds the render bill: so many clips at once, no more
+    worker_max: int = 4  # bounds the bill of long films: so many workers at once, no more
+    worker_spot: bool = True  # spare capacity at a third of the price; what is cut off is repeated
+    worker_on_demand_base: int = (
+        0  # so many of the workers, the first ones, never on spare capacity
+    )
     api_requests_per_second: int = 50
     api_burst: int = 100
     cors_origins: tuple[str, ...] = ()  # exact origins of pages that call the API and upload
@@ -30,6 +35,7 @@ class Config:
     jwt_issuer: str = ""  # another OIDC issuer; with it no user pool is made
     jwt_audience: tuple[str, ...] = ()  # client ids that the issuer's tokens may name
     sign_in_origins: tuple[str, ...] = ()  # where that issuer gives tokens out, if elsewhere
+    table_stream_arn: str = ""  # of a restored table, to use it in place of the stack's own
     alarm_topic_arn: str = ""  # an SNS topic of yours that hears the alarms
     # Who renders a kind, tried in this order: `-c 'providers={"image_to_video": ["fal"]}'`.
     providers: Mapping[str, list[str]] = field(default_factory=dict)

@@ -58,6 +58,7 @@ def pipeline_code() -> lambda_.Code:
             "!console",
             "!console/**",
             "__pycache__",
+            "node_modules",  # the player's, which only the worker's image needs
             "*.pyc",
             "functions/**/*.md",
             "functions/requirements*",
@@ -135,12 +136,18 @@ class PipelineFunction(Construct):
         The resources start with what the storage stack exports.
         """
         self.allow(actions, *resources)
-        for resource in resources:
-            delimiter, parts = Stack.of(self).resolve(resource)["Fn::Join"]
-            # cdk-nag takes no patterns: the finding is named by the resource as it flattens it.
-            flat = delimiter.join(
-                part if isinstance(part, str) else part["Fn::ImportValue"] for part in parts
-            )
-            Validations.of(self.role).acknowledge(
-                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat}]", reason=because)
-            )
+        acknowledge_width(self.role, *resources, because=because)
+
+
+def acknowledge_width(role: iam.Role, *resources: str, because: str) -> None:
+    """Say why a role may reach everything below some resources."""
+    for resource in resources:
+        # cdk-nag takes no patterns: the finding is named by the resource as it flattens it.
+        resolved = Stack.of(role).resolve(resource)
+        delimiter, parts = ("", [resolved]) if resolved == resource else resolved["Fn::Join"]
+        flat = delimiter.join(
+            part if isinstance(part, str) else part["Fn::ImportValue"] for part in parts
+        )
+        Validations.of(role).acknowledge(
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat}]", reason=because)
+        )

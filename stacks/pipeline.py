@@ -1,7 +1,6 @@
 """The pipeline in its order, and who may do what."""
 
 from pathlib import Path
-from typing import cast
 
 from aws_cdk import CfnOutput, IStackSynthesizer, Stack
 from aws_cdk import aws_lambda as lambda_
@@ -17,6 +16,8 @@ from stacks.function import PYTHON, ROOT, RUNTIME, Package, PipelineFunction, pi
 from stacks.hooks import OPERATORS_ROUTES, Hooks
 from stacks.hooks import ROUTE as HOOK_ROUTE
 from stacks.intake import Intake
+from stacks.measure import Measure
+from stacks.overview import Overview
 from stacks.relay import Relay
 from stacks.render import Lane, Render
 from stacks.settle import Settle
@@ -24,6 +25,7 @@ from stacks.storage import DUE_INDEX, StorageStack
 from stacks.submit import Submit
 from stacks.sweep import Sweep
 from stacks.watch import Watch
+from stacks.worker_role import WorkerRole
 
 # What a conditional write, alone or in a transaction, needs; reading is granted beside it.
 WRITES = (
@@ -51,10 +53,11 @@ class PipelineStack(Stack):
         )
         self.storage = storage
         self.config = config
-        self._table_arn = str(storage.export_value(storage.table.table_arn))
+        in_use = storage.table_in_use(config)
+        self._table_arn = in_use.arn
         self._bucket_arn = str(storage.export_value(storage.bucket.bucket_arn))
         package = self._package(config)
-        table = {"TALLYREEL_TABLE": storage.table.table_name}
+        table = {"TALLYREEL_TABLE": in_use.name}
         media = table | {"TALLYREEL_BUCKET": storage.bucket.bucket_name}
 
         self.intake = Intake(
@@ -77,16 +80,14 @@ class PipelineStack(Stack):
             environment=media,
         )
         reach = remote.options(config)
+        called = {"TALLYREEL_HOOK_BASE": self.intake.api.api_endpoint}
         self.submit = Submit(
             self,
             "Submit",
             package=package,
-            environment=media
-            | remote.routes(config)
-            | reach
-            | {"TALLYREEL_HOOK_BASE": self.intake.api.api_endpoint},
+            environment=media | remote.routes(config) | reach | called,
         )
-        self.check = Check(self, "Check", package=package, environment=media | reach)
+        self.check = Check(self, "Check", package=package, environment=media | reach | called)
         self.hooks = Hooks(
             self,
             "Hooks",
@@ -121,11 +122,27 @@ class PipelineStack(Stack):
             "Relay",
             package=package,
             table_arn=self._table_arn,
-            stream_arn=cast("str", storage.table.table_stream_arn),
+            stream_arn=in_use.stream_arn,
             environment=sends | {"TALLYREEL_DLQ_URLS": self.to_json_string(grave_urls)},
+        )
+        self.measure = Measure(
+            self,
+            "Measure",
+            package=package,
+            table_arn=self._table_arn,
+            stream_arn=in_use.stream_arn,
+            environment=table,
         )
         self.sweep = Sweep(self, "Sweep", package=package, environment=media | sends)
         self.audit = Audit(self, "Audit", package=package, environment=media)
+        self.worker = WorkerRole(
+            self,
+            "Worker",
+            lanes=self.render.worker_lanes,
+            table_arn=self._table_arn,
+            writes=WRITES,
+            bucket_arn=self._bucket_arn,
+        )
         self._tell_each_other()
         self._grant()
         self._watch(config)
@@ -149,6 +166,7 @@ class PipelineStack(Stack):
             self.settle.fetch,
             self.settle.verify,
             self.settle.settle,
+            self.measure.measure,
             self.sweep.sweep,
             self.audit.audit,
         )
@@ -199,6 +217,7 @@ class PipelineStack(Stack):
         stages["fetch"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["verify"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)  # its report
         stages["settle"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["measure"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)
         stages["sweep"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["sweep"].allow(["dynamodb:Query"], due)
         stages["audit"].allow(
@@ -248,17 +267,30 @@ class PipelineStack(Stack):
 
     def _watch(self, config: Config) -> None:
         watch = Watch(self, "Watch", config=config)
+        watch.tasks(kinds.load().values())
+        watch.money()
+        watch.calls()
         watch.dead_letters(
-            {lane.name: lane.dead_letters for lane in self.lanes}
-            | {
+            {lane.name: lane.dead_letters for lane in self.lanes},
+            {
                 "relay": self.relay.failures,
                 "sweep": self.sweep.failures,
                 "audit": self.audit.failures,
-            }
+            },
         )
         watch.relay_lag(self.relay.relay)
         watch.errors(*self.functions)
         watch.failed_runs(self.settle.workflow)
+        watch.answers(self.intake.api)
+        Overview(
+            self,
+            "Overview",
+            name=config.name,
+            alarms=watch.names,
+            http=self.intake.api,
+            stages={each.stage: each for each in self.functions},
+            lanes=self.lanes,
+        )
 
     def _outputs(self, queue_urls: str) -> None:
         CfnOutput(self, "ApiUrl", value=self.intake.stage.url)

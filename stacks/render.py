@@ -113,7 +113,9 @@ class Render(Construct):
             media=True,
             environment=environment,
         )
-        self.lanes = [self._lane(kind, package.config) for kind in kinds]
+        lanes = [(kind, self._lane(kind, package.config)) for kind in kinds]
+        self.lanes = [lane for _, lane in lanes]
+        self.worker_lanes = [lane for kind, lane in lanes if kind.runs is Runs.WORKER]
 
     def _lane(self, kind: Kind, config: Config) -> Lane:
         in_function = kind.runs is Runs.FUNCTION

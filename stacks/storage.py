@@ -1,5 +1,6 @@
 """What must outlive every deploy: the table, the media bucket, the user pool."""
 
+from dataclasses import dataclass
 from math import ceil
 
 from aws_cdk import (
@@ -31,6 +32,15 @@ OUTPUT_DAYS = 1 + max(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInUse:
+    """The table that the pipeline works on."""
+
+    name: str
+    arn: str
+    stream_arn: str
+
+
 class StorageStack(Stack):
     """Retained and protected, so that no change of the pipeline can reach what is stored."""
 
@@ -56,6 +66,20 @@ class StorageStack(Stack):
         if self.users:
             CfnOutput(self, "UserPoolId", value=self.users.pool.user_pool_id)
             CfnOutput(self, "UserPoolClientId", value=self.users.client.user_pool_client_id)
+
+    def table_in_use(self, config: Config) -> TableInUse:
+        """Name the stack's own table, or the restored one that takes its place."""
+        # Exported in either case: what a deployed pipeline imports cannot be taken away first.
+        own = TableInUse(
+            name=str(self.export_value(self.table.table_name)),
+            arn=str(self.export_value(self.table.table_arn)),
+            stream_arn=str(self.export_value(self.table.table_stream_arn)),
+        )
+        if not config.table_stream_arn:
+            return own
+        arn, _, _ = config.table_stream_arn.partition("/stream/")
+        name = arn.rpartition("/")[2]
+        return TableInUse(name=name, arn=arn, stream_arn=config.table_stream_arn)
 
 
 def _table(scope: Construct) -> dynamodb.Table:

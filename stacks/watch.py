@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Aws, CfnCondition, Duration, Fn
+from aws_cdk import CfnCondition, CfnParameter, Duration, Fn
 from aws_cdk import aws_apigatewayv2 as api
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -21,7 +21,7 @@ from stacks.config import Config
 from stacks.function import PipelineFunction
 
 GUIDE = "docs/operating.md"
-NO_ACCOUNT = "000000000000"  # the emulator's
+EXPRESSION_ALARMS = "ExpressionAlarms"
 MINUTE, FIVE_MINUTES, QUARTER = (Duration.minutes(minutes) for minutes in (1, 5, 15))
 HOUR = Duration.hours(1)
 
@@ -54,9 +54,10 @@ def metric(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """When an alarm goes off."""
+    """When an alarm goes off: above, or else below a threshold."""
 
-    above: float
+    above: float | None = None
+    below: float = 0
     periods: int = 1
     datapoints: int | None = None  # of the periods; all of them by default
     missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING
@@ -73,11 +74,17 @@ class Watch(Construct):
         )
         self._prefix = config.name
         self.names: list[str] = []
-        # The emulator refuses alarms on expressions.
-        self._on_aws = CfnCondition(
+        # The emulator refuses alarms on expressions, and is told so when it is deployed to.
+        wanted = CfnParameter(
             self,
-            "OnAws",
-            expression=Fn.condition_not(Fn.condition_equals(Aws.ACCOUNT_ID, NO_ACCOUNT)),
+            EXPRESSION_ALARMS,
+            default="yes",
+            allowed_values=["yes", "no"],
+            description="Whether alarms on metric expressions are made",
+        )
+        wanted.override_logical_id(EXPRESSION_ALARMS)
+        self._expressions = CfnCondition(
+            self, "Expressions", expression=Fn.condition_equals(wanted.value_as_string, "yes")
         )
 
     def tasks(self, kinds: Iterable[Kind]) -> None:
@@ -93,8 +100,7 @@ class Watch(Construct):
             "sweep-stopped",
             "no sweep has ended for ten minutes: nothing guarantees that tasks end",
             metric("Overdue", "SampleCount", FIVE_MINUTES),
-            # Any sample at all is good; only their absence goes off.
-            Rule(above=1e9, periods=2, missing=cloudwatch.TreatMissingData.BREACHING),
+            Rule(below=1, periods=2, missing=cloudwatch.TreatMissingData.BREACHING),
         )
         self._alarm(
             "stuck",
@@ -102,9 +108,7 @@ class Watch(Construct):
             metric("Stuck", "Sum", HOUR),
             Rule(above=STUCK_PER_HOUR - 1),
         )
-        oldest = max(
-            kind.limits.queue_wait_seconds + kind.limits.job_seconds_max for kind in kinds
-        )
+        oldest = max(kind.limits.queue_wait_seconds + kind.limits.job_seconds_max for kind in kinds)
         self._alarm(
             "oldest-unfinished",
             f"a task is unfinished after {oldest // 3600} hours",
@@ -250,17 +254,21 @@ class Watch(Construct):
             alarm_name=f"{self._prefix}-{name}",
             alarm_description=f"Tallyreel: {says}. See {GUIDE}#{section or name}",
             metric=of,
-            threshold=rule.above,
+            threshold=rule.below if rule.above is None else rule.above,
             evaluation_periods=rule.periods,
             datapoints_to_alarm=rule.datapoints,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            comparison_operator=(
+                cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+                if rule.above is None
+                else cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
+            ),
             treat_missing_data=rule.missing,
         )
         self.names.append(f"{self._prefix}-{name}")
         if isinstance(of, cloudwatch.MathExpression):
-            cast("cloudwatch.CfnAlarm", alarm.node.default_child).cfn_options.condition = (
-                self._on_aws
-            )
+            cast(
+                "cloudwatch.CfnAlarm", alarm.node.default_child
+            ).cfn_options.condition = self._expressions
         if self._action:
             alarm.add_alarm_action(self._action)
 
@@ -269,9 +277,10 @@ def failure_rate(period: Duration, *, of_min: int) -> cloudwatch.MathExpression:
     """Say which share of ended tasks failed, in percent; 0 while too few ended."""
     states = (TaskState.DELIVERED, TaskState.FAILED, TaskState.DEAD)
     ended = {state.value: metric("Transition", "Sum", period, state=state) for state in states}
-    bad, all_ = "(FILL(failed, 0) + FILL(dead, 0))", "SUM(FILL(METRICS(), 0))"
+    bad = "FILL(failed, 0) + FILL(dead, 0)"
+    every = f"(FILL(delivered, 0) + {bad})"
     return cloudwatch.MathExpression(
-        expression=f"IF({all_} >= {of_min}, 100 * {bad} / {all_}, 0)",
+        expression=f"IF({every} >= {of_min}, 100 * ({bad}) / {every}, 0)",
         using_metrics=ended,
         period=period,
         label="% failed",

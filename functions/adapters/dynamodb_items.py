@@ -1,9 +1,6 @@
 """Tasks, entries and verdicts as table items, and back."""
 
-import json
-from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from functions.adapters.dynamodb_keys import (
     BALANCE_SK,
@@ -22,7 +19,6 @@ from functions.domain.credits import Balance, Entry, EntryKind
 from functions.domain.jobs import Job
 from functions.domain.states import Deadline, Effect, TaskState
 from functions.domain.tasks import Output, Step, Task
-from functions.domain.verdicts import Check, Facts, Ruling, Verdict
 
 _MILLISECONDS = 1000
 
@@ -212,22 +208,4 @@ def balance_of(item: Item) -> Balance:
         held=item.get("held", 0),
         spent=item.get("spent", 0),
         open=item.get("open", 0),
-    )
-
-
-def verdict_text(verdict: Verdict) -> str:
-    """Write a verdict as JSON."""
-    return json.dumps(asdict(verdict), separators=(",", ":"))
-
-
-def verdict_of(text: str) -> Verdict:
-    """Read a verdict."""
-    raw: dict[str, Any] = json.loads(text)
-    facts = raw["facts"]
-    return Verdict(
-        ruling=Ruling(raw["ruling"]),
-        code=raw["code"],
-        reason=raw["reason"],
-        checks=tuple(Check(**check) for check in raw["checks"]),
-        facts=Facts(**facts) if facts else None,
     )

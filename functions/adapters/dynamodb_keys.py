@@ -74,6 +74,11 @@ def rate_sk(name: str, minute: int) -> str:
     return f"RATE#{name}#{minute}"
 
 
+def progress_sk(task: str) -> str:
+    """Say how far a render is where the relay does not look."""
+    return f"PROGRESS#{task}"
+
+
 def late_sk(task: str, attempt: int, lease: str) -> str:
     """Record a result that came too late."""
     return f"LATE#{task}#{attempt}-{lease}"

@@ -24,8 +24,6 @@ from functions.adapters.dynamodb_items import (
     entry_of,
     task_key,
     task_of,
-    verdict_of,
-    verdict_text,
 )
 from functions.adapters.dynamodb_keys import (
     ABSENT,
@@ -66,7 +64,7 @@ from functions.domain.results import (
 )
 from functions.domain.tasks import Change, Task
 from functions.domain.tickets import NewTask, TaskRef
-from functions.domain.verdicts import Verdict
+from functions.domain.verdicts import Verdict, verdict_of, verdict_text
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -106,10 +104,12 @@ class DynamoTaskStore:
         return refusal(refused, new.task) or Contended()
 
     def replayed(
-        self, account: str, key_hash: str, fingerprint: str
+        self, account: str, key_hash: str, fingerprint: str, now: datetime
     ) -> Replayed | KeyReused | None:
         item = self._get(account, idem_sk(key_hash))
-        return replay(item, fingerprint) if item else None
+        if item is None or item["ttl"] < now.timestamp():
+            return None
+        return replay(item, fingerprint)
 
     def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:
         item = self._get(ref.account, task_sk(ref.id), fresh=fresh)

@@ -55,6 +55,11 @@ def thumbnail_key(output: str, name: str) -> str:
     return f"{output.removesuffix('.mp4')}-{name}"
 
 
+def inspection_key(output: str) -> str:
+    """Where the word about an output lies that was looked at where it was made."""
+    return f"{output.removesuffix('.mp4')}-inspection.json"
+
+
 def mended_key(account: str, task: str, attempt: int, sha256: str) -> str:
     """Where a repacked output lies: named by its bytes, so that repeats agree."""
     return f"out/{account}/{task}/{attempt}-{sha256[:16]}.mp4"

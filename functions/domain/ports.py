@@ -21,10 +21,11 @@ from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, UploadForm
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
-from functions.domain.stores import AuditStore, DurationStore, TaskStore
+from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
 from functions.domain.tasks import Task
 from functions.domain.tickets import Ticket
 from functions.domain.verdicts import Inspected, NotVerified
+from functions.domain.work import Workshop
 
 
 class ProviderCalls(Protocol):
@@ -210,6 +211,11 @@ class Ports(Protocol):
         ...
 
     @property
+    def progress(self) -> ProgressStore:
+        """How far renders are."""
+        ...
+
+    @property
     def queue(self) -> RenderQueue:
         """Where attempts wait."""
         ...
@@ -257,6 +263,11 @@ class Ports(Protocol):
     @property
     def inspector(self) -> Inspector:
         """Who judges finished files."""
+        ...
+
+    @property
+    def workshop(self) -> Workshop:
+        """Where files are made."""
         ...
 
     @property

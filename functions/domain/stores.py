@@ -12,6 +12,7 @@ from functions.domain.tasks import Change, Task
 from functions.domain.tickets import NewTask, TaskRef
 from functions.domain.verdicts import Verdict
 from functions.domain.windows import Sketch
+from functions.domain.work import Progress
 
 
 class TaskStore(Protocol):
@@ -22,9 +23,9 @@ class TaskStore(Protocol):
         ...
 
     def replayed(
-        self, account: str, key_hash: str, fingerprint: str
+        self, account: str, key_hash: str, fingerprint: str, now: datetime
     ) -> Replayed | KeyReused | None:
-        """Look an idempotency key up; None if it was never used."""
+        """Look an idempotency key up; None if it was never used, or is forgotten by now."""
         ...
 
     def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:
@@ -93,6 +94,18 @@ class TaskStore(Protocol):
 
     def put_late(self, task: Task, output_key: str, at: datetime) -> None:
         """Record a result that came when its task had moved on. It is never charged."""
+        ...
+
+
+class ProgressStore(Protocol):
+    """How far renders are, beside their tasks, so that noting it moves and relays nothing."""
+
+    def write(self, task: Task, progress: Progress, at: datetime) -> None:
+        """Note how far the render under a task's lease is; the newest note stays."""
+        ...
+
+    def read(self, task: Task) -> Progress | None:
+        """Read how far the render under a task's lease is; None if nothing was noted yet."""
         ...
 
 

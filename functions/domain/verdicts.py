@@ -1,8 +1,10 @@
 """What an inspection says of a finished file."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 
 class Ruling(StrEnum):
@@ -61,3 +63,21 @@ class NotVerified:
     """The inspection itself did not finish. This says nothing about the file."""
 
     reason: str
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Write a verdict as JSON."""
+    return json.dumps(asdict(verdict), separators=(",", ":"))
+
+
+def verdict_of(text: str) -> Verdict:
+    """Read a verdict."""
+    raw: dict[str, Any] = json.loads(text)
+    facts = raw["facts"]
+    return Verdict(
+        ruling=Ruling(raw["ruling"]),
+        code=raw["code"],
+        reason=raw["reason"],
+        checks=tuple(Check(**check) for check in raw["checks"]),
+        facts=Facts(**facts) if facts else None,
+    )

@@ -19,7 +19,7 @@ from functions.domain.tasks import Task
 
 ACCURACY = 0.03
 SECONDS = (1.0, 86_400.0)  # shorter and longer durations count as these: 190 buckets at most
-HALF_LIFE = timedelta(days=3)  # after ten days, a twelfth; after thirty, a thousandth
+HALF_LIFE = timedelta(days=3)  # after ten days, a tenth; after thirty, a thousandth
 SAMPLES_MIN = 100  # fewer say little about one in a hundred
 QUANTILE = 0.99
 MARGIN = 1.5  # a provider may have a bad day before it is suspected

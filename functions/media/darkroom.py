@@ -20,6 +20,7 @@ class Darkroom:
         self._film = Film(path, size=size, fps=fps)
         self._orders: Queue[tuple[bytes | None, Mark, int, bool] | None] = Queue(WAITING_MAX)
         self._error: Exception | None = None
+        self._over = False
         self._thread = threading.Thread(target=self._work, daemon=True)
 
     def __enter__(self) -> Self:
@@ -47,8 +48,8 @@ class Darkroom:
                 self._expose(film)
         except MEDIA_ERRORS as error:
             self._error = error
-            while self._orders.get() is not None:
-                pass
+            while not self._over:
+                self._over = self._orders.get() is None
 
     def _expose(self, film: Film) -> None:
         developer = Developer()
@@ -62,3 +63,4 @@ class Darkroom:
             overlay.draw(mark)
             film.show(overlay.frame, frame, changed=changed)
             overlay.clear()
+        self._over = True

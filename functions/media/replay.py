@@ -7,7 +7,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from functions.domain.outcomes import Failed, Refused, Rendered
@@ -18,59 +17,13 @@ from functions.media.filming import Job
 from functions.media.media_library import MEDIA_ERRORS
 from functions.media.recording import BOUNDS, Bounds, Recording, open_recording
 from functions.media.replay_crew import Crew
-from functions.media.replay_script import Script, write_script
-from functions.media.segments import Segment, plan_segments
-from functions.media.timeline import Timeline, plan_timeline
+from functions.media.replay_plan import FPS, Plan, plan_film
 
-FPS, FPS_MAX = 25, 60
-SIZE_MAX = (1920, 1080)
-SIDE_MIN, SIDE_MAX = 64, 3840
-SPEED_MIN, SPEED_MAX = 0.25, 16.0
 PROCESSES_MAX = 16
 PREFIX = "tallyreel-replay-"
 PLAYER_HINT = "No replayer found: npm ci --prefix functions/media/player"
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What will be filmed, known before any browser is started."""
-
-    size: tuple[int, int]
-    timeline: Timeline
-    script: Script
-    segments: list[Segment]
-
-
-def film_size(recording: Recording, wanted: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the film's size: what is wanted, or the window's within bounds; always even."""
-    if wanted is None:
-        view = recording.main_viewport()
-        most_wide, most_high = SIZE_MAX if view.width >= view.height else SIZE_MAX[::-1]
-        scale = min(1.0, most_wide / view.width, most_high / view.height)
-        wanted = (int(view.width * scale), int(view.height * scale))
-    width, height = (min(SIDE_MAX, max(SIDE_MIN, side)) for side in wanted)
-    return width - width % 2, height - height % 2
-
-
-def plan_film(
-    recording: Recording, *, fps: int = FPS, size: tuple[int, int] | None = None,
-    skip_inactivity: float | None = None, speed: float = 1.0,
-) -> Plan:  # fmt: skip
-    """Lay a recording out as a film."""
-    timeline = plan_timeline(
-        recording.duration_ms, recording.activity, fps=fps, speed=speed,
-        skip_inactivity=skip_inactivity,
-    )  # fmt: skip
-    script = write_script(recording, timeline)
-    moved = {timeline.frame(at) for at in recording.pointer.at}
-    return Plan(
-        size=film_size(recording, size),
-        timeline=timeline,
-        script=script,
-        segments=plan_segments(timeline.frames, script.frames, moved, fps=fps),
-    )
 
 
 def render_session(

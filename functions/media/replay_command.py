@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import assert_never
 
 from functions.domain.outcomes import Failed, Refused, Rendered
-from functions.media.replay import FPS, FPS_MAX, SPEED_MAX, SPEED_MIN, render_session
+from functions.media.replay import render_session
+from functions.media.replay_plan import FPS, FPS_MAX, SPEED_MAX, SPEED_MIN
 
 REPORT_SECONDS = 0.5
 

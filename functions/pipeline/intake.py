@@ -102,7 +102,8 @@ def order(
     key_hash, print_ = _digest(key), fingerprint(kind_name, given, provider)
     seen = _look(ports, account, kind, wanted)
     if not isinstance(seen, MediaHead):  # a repeat whose source is gone by now is still a repeat
-        return ports.store.replayed(account, key_hash, print_) or seen
+        now = ports.clock.now()
+        return ports.store.replayed(account, key_hash, print_, now) or seen
     now = ports.clock.now()
     new = NewTask(
         task=_first_image(ports, account, kind, wanted, seen, route=route, now=now),
@@ -121,7 +122,7 @@ def order(
     try:
         created = ports.store.create(new)
     except OutcomeUnknown as error:
-        known = ports.store.replayed(account, key_hash, print_)
+        known = ports.store.replayed(account, key_hash, print_, now)
         if known is None:
             raise Unavailable from error
         return known

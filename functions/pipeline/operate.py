@@ -65,7 +65,7 @@ def grant(ports: Ports, account: str, key: str, amount: int, note: str | None) -
             keep_until=now + timedelta(days=ports.rules.key_days),
         )
     except OutcomeUnknown as error:
-        known = ports.store.replayed(account, key_hash, fingerprint)
+        known = ports.store.replayed(account, key_hash, fingerprint, now)
         if known is None:
             raise Unavailable from error
         return known

@@ -5,15 +5,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
 
+from functions.domain.kinds import Runs
 from functions.domain.media import output_key
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.ports import Ports
 from functions.domain.providers import BuiltIn
-from functions.domain.results import Applied
+from functions.domain.results import Applied, Stale
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
 from functions.domain.tickets import TaskRef, Ticket
+from functions.domain.work import Errand
 from functions.pipeline.advance import advance, report
+from functions.pipeline.inspect import inspected
+from functions.pipeline.tend import CutShort, LeaseLost, StayOver, Tending
 
 EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
 
@@ -24,34 +28,28 @@ class Rendering(StrEnum):
     RENDERED = "rendered"
     FAILED = "attempt-failed"
     REFUSED = "refused"
+    GIVEN_BACK = "given-back"  # the worker had to go; the next one begins anew
     SKIPPED = "skipped"  # not this attempt's time, or somebody else's
     SUPERSEDED = "superseded"  # the lease was lost on the way; the result counts for nothing
 
 
-class _LeaseLostError(Exception):
-    """Stops the work from within its progress callback."""
-
-
-def render(ports: Ports, ticket: Ticket, workdir: Path) -> Rendering:
+def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = None) -> Rendering:
     """Work one ticket off. Every write names the attempt and the lease it was claimed under."""
     task = _claim(ports, ticket)
     if task is None:
         return Rendering.SKIPPED
-    limits = ports.kinds[task.kind].limits
-    lost: list[bool] = []
-
-    def beat() -> bool:
-        due_at = ports.clock.now() + timedelta(seconds=limits.lease_seconds)
-        held = ports.store.renew(task, due_at)
-        if not held:
-            lost.append(True)
-        return held
-
+    tending = Tending(ports, task, workdir, errand)
     try:
-        with ports.heartbeat(beat, limits.heartbeat_seconds):
-            outcome = _produce(ports, task, workdir, lost)
-    except _LeaseLostError:
+        with ports.heartbeat(tending.beat, ports.kinds[task.kind].limits.heartbeat_seconds):
+            outcome = _produce(ports, task, workdir, tending)
+    except LeaseLost:
         return Rendering.SUPERSEDED
+    except CutShort as short:
+        outcome = short.failed
+    except StayOver:
+        gone = Happening(event=Event.GIVEN_BACK, code="worker-stopped")
+        given = isinstance(report(ports, task, gone), Applied)
+        return Rendering.GIVEN_BACK if given else Rendering.SUPERSEDED
     return _record(ports, task, outcome)
 
 
@@ -62,12 +60,18 @@ def _claim(ports: Ports, ticket: Ticket) -> Task | None:
     early = ports.clock.now() + timedelta(seconds=EARLY_SECONDS)
     if task.not_before and task.not_before > early:
         return None
-    claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=ports.ids.lease()))
-    return claimed.task if isinstance(claimed, Applied) else None
+    lease = ports.ids.lease()
+    claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=lease))
+    if isinstance(claimed, Applied):
+        return claimed.task
+    if isinstance(claimed, Stale):  # an SDK that repeats its own success is refused by it
+        now = ports.store.get(TaskRef(account=ticket.account, id=ticket.id))
+        return now if now and now.lease == lease else None
+    return None
 
 
 def _produce(
-    ports: Ports, task: Task, workdir: Path, lost: list[bool]
+    ports: Ports, task: Task, workdir: Path, tending: Tending
 ) -> Rendered | Refused | Failed:
     ordered = ports.store.input(TaskRef(account=task.account, id=task.id))
     if ordered is None:
@@ -78,16 +82,15 @@ def _produce(
             code="source-changed",
             reason="The uploaded source was replaced or removed after the order. Order it again.",
         )
-
-    def on_progress(_done: int, _total: int) -> None:
-        if lost:
-            raise _LeaseLostError
-
     provider = ports.providers[task.provider]
     if not isinstance(provider, BuiltIn):
         raise TypeError(f"{task.provider} does not render here")
-    outcome = provider.render(source, out, ordered["order"], on_progress)
+    outcome = ports.workshop.render(provider, source, out, ordered["order"], tending.on_progress)
+    if isinstance(outcome, Rendered) and ports.kinds[task.kind].runs is Runs.WORKER:
+        tending.look()
+        outcome = inspected(ports, task, ordered["promise"], outcome, workdir)
     if isinstance(outcome, Rendered):
+        tending.look()
         ports.media.put(outcome.path, _key(task), content_type=outcome.content_type)
     return outcome
 

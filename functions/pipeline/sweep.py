@@ -45,16 +45,18 @@ def sweep(ports: Ports, until: datetime) -> Counter[str]:
 def _swept(ports: Ports, shard: int, until: datetime, run: _Run) -> int:
     """Sweep one shard; say how many due tasks had to be left, as far as one look tells."""
     seen: set[TaskRef] = set()
+    limit = PAGE
     while True:
-        due = ports.store.due(shard, until=ports.clock.now(), limit=PAGE)
+        due = ports.store.due(shard, until=ports.clock.now(), limit=limit)
         fresh = [ref for ref in due if ref not in seen]  # the index lags behind our writes
         for number, ref in enumerate(fresh):
             if ports.clock.now() >= until:
                 return len(fresh) - number
             _remedied(ports, ref, run)
         seen.update(fresh)
-        if not fresh or len(due) < PAGE:
+        if len(due) < limit:
             return 0
+        limit = PAGE + len(due) - len(fresh)  # look past those that could not be mended
 
 
 def _remedied(ports: Ports, ref: TaskRef, run: _Run) -> None:

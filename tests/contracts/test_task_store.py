@@ -94,14 +94,16 @@ class TestCreate:
 
         assert store.create(again) == Replayed(id=ulid(1))
         assert store.balance("alice").held == 8
-        assert store.replayed("alice", "key-1", "print-1") == Replayed(id=ulid(1))
+        assert store.replayed("alice", "key-1", "print-1", START) == Replayed(id=ulid(1))
+        late = START + timedelta(days=8)
+        assert store.replayed("alice", "key-1", "print-1", late) is None
 
     def test_refuses_another_request_under_the_same_key(self, store: TaskStore) -> None:
         ordered(store)
 
         assert store.create(new_task(2, key="key-1")) == KeyReused()
-        assert store.replayed("alice", "key-1", "print-2") == KeyReused()
-        assert store.replayed("alice", "key-2", "print-2") is None
+        assert store.replayed("alice", "key-1", "print-2", START) == KeyReused()
+        assert store.replayed("alice", "key-2", "print-2", START) is None
         assert store.balance("alice") == Balance(available=92, held=8, open=1)
 
     def test_forgets_a_key_when_its_time_is_up(self, store: TaskStore) -> None:

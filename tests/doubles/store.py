@@ -78,10 +78,9 @@ class MemoryStore:
         return Created(task=task)
 
     def replayed(
-        self, account: str, key_hash: str, fingerprint: str
+        self, account: str, key_hash: str, fingerprint: str, now: datetime
     ) -> Replayed | KeyReused | None:
-        key = self.keys.get((account, key_hash))
-        return _replay(key, fingerprint) if key else None
+        return self._known(account, key_hash, fingerprint, now)
 
     def get(self, ref: TaskRef, *, fresh: bool = True) -> Task | None:  # noqa: ARG002 - always is
         return self.tasks_by_ref.get(ref)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from functions import kinds, providers
 from functions.adapters.clock import SystemIds
+from functions.adapters.workshop import InProcess
 from functions.domain.hooks import Delivery, Judgement
 from functions.domain.jobs import (
     Cancellation,
@@ -27,11 +28,13 @@ from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_pr
 from functions.domain.ports import Budgets, Heartbeat, ProviderCalls
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
-from functions.domain.stores import AuditStore, DurationStore, TaskStore
+from functions.domain.signals import SIGNALS
+from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
 from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.verdicts import Facts, Inspected, NotVerified, Ruling, Verdict
 from functions.domain.windows import Sketch
+from functions.domain.work import Progress, Workshop
 from tests.doubles.store import MemoryAuditStore, MemoryStore
 
 START = datetime(2026, 11, 30, 10, tzinfo=UTC)
@@ -176,21 +179,23 @@ class ScriptedInspector:
 
 @dataclass(slots=True)
 class CountingMetrics:
-    """Provides `Metrics`; `counts` holds the sums by name, `gauges` what was said last."""
+    """Provides `Metrics`, as they are declared, and no others.
+
+    `counts` holds the sums by name, `gauges` what was said last.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     gauges: dict[str, float] = field(default_factory=dict)
-    said: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     def count(self, name: str, value: float = 1, **about: str) -> None:
+        assert set(SIGNALS[name].split) <= set(about), name
         self.counts[name] += int(value)
-        self.said.append((name, about))
         for each, of in about.items():
             self.counts[f"{name}.{each}={of}"] += int(value)
 
     def gauge(self, name: str, value: float, **about: str) -> None:
+        assert set(SIGNALS[name].split) <= set(about), name
         self.gauges[name] = value
-        self.said.append((name, about))
 
 
 @contextmanager
@@ -249,6 +254,21 @@ class MemoryDurations:
 
 
 @dataclass(slots=True)
+class MemoryProgress:
+    """Provides `ProgressStore`; `notes` holds all that was ever noted."""
+
+    notes: list[tuple[str, str | None, Progress]] = field(default_factory=list)
+
+    def write(self, task: Task, progress: Progress, at: datetime) -> None:
+        assert at.tzinfo is not None
+        self.notes.append((task.id, task.lease, progress))
+
+    def read(self, task: Task) -> Progress | None:
+        mine = [note for of, lease, note in self.notes if (of, lease) == (task.id, task.lease)]
+        return mine[-1] if mine else None
+
+
+@dataclass(slots=True)
 class World:
     """Provides `Ports`, all in memory unless a test puts something else in."""
 
@@ -268,6 +288,8 @@ class World:
     remote: ProviderCalls = field(default_factory=NoProviders)
     budgets: Budgets = field(default_factory=Unlimited)
     durations: DurationStore = field(default_factory=MemoryDurations)
+    progress: ProgressStore = field(default_factory=MemoryProgress)
+    workshop: Workshop = field(default_factory=InProcess)
 
     @property
     def auditing(self) -> AuditStore:

@@ -99,9 +99,7 @@ class Backstage:
             version, since = self._seen.get(task.id, (-1, now))
             if version != task.version:
                 self._seen[task.id] = (task.version, now)
-            elif (
-                task.due_at and task.deadline is not Deadline.OPERATOR and now - since > patience
-            ):
+            elif task.due_at and task.deadline is not Deadline.OPERATOR and now - since > patience:
                 still.append(task)
                 self._seen[task.id] = (task.version, now)
         if still:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,9 +25,9 @@ def test_the_deployed_api_answers_where_the_stack_says(local_stack: Stack) -> No
     assert closed_page.status_code == 401
 
 
-def test_a_second_up_changes_nothing(local_stack: Stack) -> None:
+def test_a_second_up_changes_nothing(local_stack: Stack, local_settings: dict[str, Any]) -> None:
     before = local_stack.instance.outputs_file.stat().st_mtime_ns
-    assert stack.up(local_stack.instance) == local_stack
+    assert stack.up(local_stack.instance, settings=local_settings) == local_stack
     assert local_stack.instance.outputs_file.stat().st_mtime_ns == before
 
 

@@ -13,10 +13,11 @@ from functions.domain.results import Creation
 from functions.domain.states import Event
 from functions.domain.tasks import Happening
 from functions.domain.tickets import NewTask, TaskRef
+from functions.domain.windows import Sample, Sketch, added
 from functions.pipeline.advance import advance
 from functions.pipeline.audit import audit
 from tests.doubles.store import MemoryStore
-from tests.doubles.world import World
+from tests.doubles.world import START, World
 from tests.entrypoints.conftest import ALICE, OPERATOR, Answer, Call
 from tests.factories import OUTPUT, ulid
 
@@ -328,6 +329,18 @@ class TestOperators:
         assert call("POST", path, claims=OPERATOR).status == 202
         assert problem(call("POST", path, claims=OPERATOR)) == (409, "state-conflict", False)
         assert world.store.balance("alice").held == 8
+
+    def test_see_how_long_providers_take(self, call: Call, world: World) -> None:
+        assert call("GET", "/v1/admin/health", claims=OPERATOR).body["paces"] == []
+        sketch = added(Sketch(since=START), [Sample(seconds=100, at=START)] * 150)
+        world.durations.write("image_to_video", "motion", sketch)
+
+        (pace,) = call("GET", "/v1/admin/health", claims=OPERATOR).body["paces"]
+
+        assert (pace["kind"], pace["provider"]) == ("image_to_video", "motion")
+        assert pace["samples"] == 150
+        assert pace["p50"] == pace["p99"] == pytest.approx(100, rel=0.03)
+        assert pace["window"] == pytest.approx(150, rel=0.04)
 
     def test_redrive_many_at_once(self, call: Call, world: World) -> None:
         made = order(call).body["id"]

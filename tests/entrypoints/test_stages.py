@@ -14,7 +14,7 @@ from functions.domain.states import TaskState
 from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.verdicts import NotVerified
-from functions.entrypoints import relay, render, settle, sweep, verify
+from functions.entrypoints import measure, relay, render, settle, sweep, verify
 from functions.pipeline import intake
 from functions.pipeline.relay import ticket_of
 from tests.doubles.world import MemoryQueue, World
@@ -142,3 +142,16 @@ def test_sweep_says_what_it_did(world: World, ordered: Task) -> None:
     found = world.store.get(TaskRef(account="alice", id=ordered.id))
     assert found is not None
     assert found.tries == 1
+
+
+def test_measure_counts_what_was_delivered_and_asks_for_nothing_again(
+    world: World, ordered: Task
+) -> None:
+    render.handler({"Records": [message(ticket_of(ordered))]}, None)
+    run = {"account": "alice", "id": ordered.id, "attempt": 1}
+    settle.handler(verify.handler(run, None), None)
+
+    answer = measure.handler(stream(now_of(world, ordered)), None)
+
+    assert answer == {"counted": 1, "unknown": 0, "lost": 0}
+    assert world.durations.read("image_to_video", "motion") is not None

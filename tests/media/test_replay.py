@@ -17,7 +17,8 @@ from functions.media.capture import SCRIPTS, Page
 from functions.media.chromium import Chromium, Program, confinement, find
 from functions.media.filming import Camera, Job
 from functions.media.recording import open_recording
-from functions.media.replay import PREFIX, plan_film, remove_leftovers, render_session
+from functions.media.replay import PREFIX, remove_leftovers, render_session
+from functions.media.replay_plan import plan_film
 from tests.media.sessions import Session, box, document, element, simple, text
 
 MISSING = [

@@ -1,5 +1,8 @@
 """What a replay decides before any browser is started."""
 
+import subprocess
+import sys
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.media.capture import Stand
+from functions.media.darkroom import Darkroom
 from functions.media.film import Developer, Film, join
 from functions.media.pointer import Mark, Overlay
 from functions.media.pointer_track import Act, PointerTrack, Sample
 from functions.media.pointer_view import PointerView
 from functions.media.recording import Recording, open_recording
-from functions.media.replay import film_size, plan_film
+from functions.media.replay_plan import film_size, plan_film, price_credits, time_limit_seconds
 from functions.media.segments import Handout, Segment, plan_segments
 from functions.media.timeline import Timeline, plan_timeline
 from tests.media.sessions import Session, box, simple
@@ -151,6 +155,16 @@ def test_the_size_fits_and_is_even(
     assert film_size(found, wanted) == size
 
 
+def test_begun_minutes_are_priced_and_time_is_allowed() -> None:
+    assert [price_credits(seconds) for seconds in (1, 60, 60.1, 3600)] == [5, 5, 10, 300]
+    assert time_limit_seconds(60) == 420
+
+
+def test_planning_needs_no_media_library() -> None:
+    code = "import sys; import functions.media.replay_plan; assert 'av' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
 # --- pointer ---------------------------------------------------------------------------------
 
 
@@ -227,6 +241,31 @@ def test_pictures_are_held_until_the_next_one(tmp_path: Path) -> None:
     assert ticks == [0, 7, 30, 50, 57, 80]
     data = out.read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")
+
+
+def test_a_full_disk_is_told_to_the_camera() -> None:
+    with pytest.raises(OSError, match="No space left"):
+        filmed(picture(), Path("/dev/full"))
+
+
+def test_a_broken_picture_is_told_to_the_camera() -> None:
+    with pytest.raises(av.FFmpegError):
+        filmed(b"no picture", Path("/dev/null"))
+
+
+def filmed(jpeg: bytes, path: Path) -> None:
+    with Darkroom(path, size=(64, 64), fps=25) as darkroom:
+        for frame in range(20):
+            darkroom.show(jpeg, Mark(), frame, changed=True)
+
+
+def picture() -> bytes:
+    frame = av.VideoFrame(64, 64, "yuvj420p")
+    encoder = av.CodecContext.create("mjpeg", "w")
+    assert isinstance(encoder, av.VideoCodecContext)
+    encoder.width, encoder.height, encoder.pix_fmt = 64, 64, "yuvj420p"
+    encoder.time_base = Fraction(1, 25)
+    return b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])
 
 
 def test_a_picture_that_is_none_is_not_developed() -> None:

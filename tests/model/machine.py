@@ -26,7 +26,7 @@ QUEUED, RENDERING, CHECKING, VERIFYING, DELIVERED, FAILED, DEAD, CANCELED = map(
 class S(IntEnum):
     """The places of a state."""
 
-    TASKS = 0  # (state, attempt, lease, tries, cycle, due, claims) or () for each key
+    TASKS = 0  # per key: (state, attempt, lease, tries, cycle, due, claims, review) or ()
     OUTPUTS = 1  # per key, which leases' outputs are in the bucket, as bits
     LOCK = 2  # the key that holds the source, or -1
     MONEY = 3  # available, held, spent
@@ -43,7 +43,7 @@ class S(IntEnum):
 
 HELD, SETTLED, RELEASED = 1, 2, 3
 CLAIMED, UPLOADED = 1, 2  # a worker's phases
-STARTED, GOOD, BAD = 0, 1, 2  # a workflow's findings
+STARTED, GOOD, BAD, DOUBTFUL = 0, 1, 2, 3  # a workflow's findings
 RUNNING, DONE, BROKEN = 0, 1, 2  # a provider's job
 
 
@@ -83,6 +83,7 @@ class Setting:
     credits: int = 2
     cycles: int = 2  # an operator redrives a dead task so often, less one
     patience: int = 1  # remedies tried in one state before the sweeper gives up on it
+    reviews: bool = False  # an inspection may leave it to an operator
     provider: bool = False  # renders at a provider with webhooks, found by our token
     calm: bool = False  # no faults and no sweeper: the fast path alone
     forgets: bool = False  # drops messages to tasks that have ended for good; see `search`
@@ -187,7 +188,7 @@ class Writer:
         if s[S.LOCK] >= 0 or available < 1:
             return None
         n = list(s)
-        n[S.TASKS] = swapped(s[S.TASKS], key, (QUEUED, 1, 0, 0, 0, 0, 0))
+        n[S.TASKS] = swapped(s[S.TASKS], key, (QUEUED, 1, 0, 0, 0, 0, 0, False))
         n[S.LEDGER] = swapped(s[S.LEDGER], key, (HELD,))
         n[S.LOCK] = key
         if self.mutant is not Mutant.HOLD_SECOND_CALL:
@@ -218,6 +219,7 @@ class Writer:
             done.cycle,
             0 if done.has_deadline else -1,
             task[6] + (event is Event.CLAIMED),
+            done.review,
         )
         n = list(s)
         n[S.TASKS] = swapped(s[S.TASKS], key, image)
@@ -229,7 +231,7 @@ class Writer:
         """What a write without conditions would do; only mistakes come here."""
         task = s[S.TASKS][key]
         n = list(s)
-        image = (state, task[1], lease, 0, task[4], 0, max(task[6], lease))
+        image = (state, task[1], lease, 0, task[4], 0, max(task[6], lease), False)
         n[S.TASKS] = swapped(s[S.TASKS], key, image)
         if state == DELIVERED:
             available, held, spent = s[S.MONEY]

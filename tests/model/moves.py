@@ -11,6 +11,7 @@ from tests.model.machine import (
     DEAD,
     DELIVERED,
     DONE,
+    DOUBTFUL,
     GOOD,
     QUEUED,
     RENDERING,
@@ -39,6 +40,9 @@ _NO_REMEDY = {
     Mutant.NO_REMEDY_CHECKING: CHECKING,
     Mutant.NO_REMEDY_VERIFYING: VERIFYING,
 }
+
+
+_FOUND = {GOOD: Event.VERIFIED, BAD: Event.ATTEMPT_FAILED, DOUBTFUL: Event.DOUBTED}
 
 
 class Moves:
@@ -104,10 +108,17 @@ class Moves:
                 n = self.writer.write(s, key, Event.CANCEL)
                 if n:
                     yield "cancel", changed(n, S.CANCELS, s[S.CANCELS] - 1)
-            if task[0] == DEAD and task[4] + 1 < self.setting.cycles:
-                n = self.writer.write(s, key, Event.REDRIVE)
-                if n:
-                    yield "redrive", n
+            yield from self._operator(s, key)
+
+    def _operator(self, s: State, key: int) -> Iterator[Move]:
+        task = s[S.TASKS][key]
+        if task[7]:
+            for event in (Event.VERIFIED, Event.REFUSED):
+                yield f"operator {event}", self.writer.write(s, key, event) or s
+        if task[0] == DEAD and task[4] + 1 < self.setting.cycles:
+            n = self.writer.write(s, key, Event.REDRIVE)
+            if n:
+                yield "redrive", n
 
     def _claim(self, s: State, key: int, attempt: int) -> Iterator[Move]:
         task = s[S.TASKS][key]
@@ -158,7 +169,8 @@ class Moves:
             yield "submit", changed(s, S.JOBS, put(s[S.JOBS], job))
             yield "provider refuses", self.report(idle, key, attempt, lease, Event.REFUSED)
             return
-        yield "mark accepted", self.report(idle, key, attempt, lease, Event.ACCEPTED)
+        for event in (Event.ACCEPTED, Event.UNANSWERED):
+            yield f"mark {event}", self.report(idle, key, attempt, lease, event)
 
     def report(self, s: State, key: int, attempt: int, lease: int, event: Event) -> State:
         """Write a worker's or provider's word, if it is still about the task's attempt."""
@@ -175,7 +187,7 @@ class Moves:
 
     def _workflow(self, s: State, key: int, attempt: int, finding: int) -> Iterator[Move]:
         task = s[S.TASKS][key]
-        waits = task[0] == VERIFYING and task[1] == attempt
+        waits = task[0] == VERIFYING and task[1] == attempt and not task[7]
         here = self._arrived(s, S.RUNS, (key, attempt, finding))
         if not waits:
             if self.mutant is Mutant.SETTLE_UNGUARDED and finding == GOOD:
@@ -183,11 +195,12 @@ class Moves:
             yield "workflow, late", here
         elif finding == STARTED:
             there = s[S.OUTPUTS][key] >> task[2] & 1
-            for found in (GOOD, BAD) if there else (BAD,):
+            good = (GOOD, BAD, DOUBTFUL) if self.setting.reviews else (GOOD, BAD)
+            for found in good if there else (BAD,):
                 if (key, attempt, found) not in here[S.RUNS]:
                     yield "verify", changed(here, S.RUNS, put(here[S.RUNS], (key, attempt, found)))
         else:
-            event = Event.VERIFIED if finding == GOOD else Event.ATTEMPT_FAILED
+            event = _FOUND[finding]
             yield f"settle {event}", self.writer.write(here, key, event) or here
 
     def _hook(self, s: State, hook: tuple[int, int, int]) -> Iterator[Move]:
@@ -215,7 +228,7 @@ class Moves:
                     yield "sweeper reads", changed(s, S.SWEEPER, (key, task))
             return
         key, image = s[S.SWEEPER]
-        if image[3] > self.setting.patience:
+        if image[3] > self.setting.patience and not image[7]:
             raise Broken("a remedy is repeated without limit")
         done, event = self._remedy(changed(s, S.SWEEPER, ()), key, image)
         yield "sweeper dies", done
@@ -229,18 +242,24 @@ class Moves:
     def _remedy(self, s: State, key: int, image: tuple[int, ...]) -> tuple[State, Event]:
         """What the sweeper does about an overdue image: perhaps a message, and an event."""
         state, attempt, lease, tries = image[:4]
+        if state == QUEUED and tries >= self.setting.patience:
+            return s, Event.WAIT_EXPIRED
         if state == QUEUED:
-            if tries >= self.setting.patience:
-                return s, Event.WAIT_EXPIRED
             return sent(s, Effect.SEND, key, attempt), Event.RESENT
         if state == RENDERING:
             failed = self.mutant is Mutant.UNKNOWN_IS_FAILED
             return s, Event.ATTEMPT_FAILED if failed else Event.OVERDUE
         if state == VERIFYING:
-            if tries >= self.setting.patience and self.mutant is not Mutant.RESTARTS_FOREVER:
-                return s, Event.ATTEMPT_FAILED
-            return sent(s, Effect.VERIFY, key, attempt), Event.RESTARTED
+            return self._unverified(s, key, image)
         return self._asked(s, key, (key, attempt, lease))
+
+    def _unverified(self, s: State, key: int, image: tuple[int, ...]) -> tuple[State, Event]:
+        if image[7]:  # nobody reviewed it
+            return s, Event.REFUSED
+        if image[3] < self.setting.patience:
+            return sent(s, Effect.VERIFY, key, image[1]), Event.RESTARTED
+        forever = self.mutant is Mutant.RESTARTS_FOREVER
+        return s, Event.RESTARTED if forever else Event.ATTEMPT_FAILED
 
     def _asked(self, s: State, key: int, wanted: tuple[int, int, int]) -> tuple[State, Event]:
         """Ask the provider, or the bucket, how an attempt ended."""

@@ -8,6 +8,7 @@ SMALL = {
     "one order, two workers": Setting(keys=1, workers=2),
     "two orders on one source": Setting(keys=2, workers=1, cycles=1, forgets=True),
     "one order at a provider": Setting(keys=1, workers=1, provider=True),
+    "one order, reviewed": Setting(keys=1, workers=1, reviews=True),
 }
 LARGE = {
     "one order, three workers, graceful stops": Setting(keys=1, workers=3, returns=1),

@@ -6,7 +6,7 @@ from functools import cache
 
 from functions.domain.credits import EntryKind
 from functions.domain.deadlines import Limits
-from functions.domain.states import TABLE, Effect, Event, TaskState
+from functions.domain.states import TABLE, Deadline, Effect, Event, TaskState
 from functions.domain.tasks import Change, Happening, decide
 from tests.doubles.world import START
 from tests.factories import OUTPUT
@@ -30,6 +30,7 @@ class Step:
     cycle: int
     keeps_lease: bool
     has_deadline: bool
+    review: bool  # whether the deadline is an operator's
     credits: EntryKind | None
     effect: Effect | None
 
@@ -59,6 +60,7 @@ def step(state: int, attempt: int, tries: int, cycle: int, event: Event) -> Step
         cycle=after.cycle,
         keeps_lease=after.lease == "held",
         has_deadline=after.due_at is not None,
+        review=after.deadline is Deadline.REVIEW,
         credits=change.credits,
         effect=after.effect,
     )

@@ -203,6 +203,32 @@ def test_a_lost_submit_that_nobody_can_tell_of_ends_with_the_credits_back(
     assert attempt.outcome is None  # possible spend
 
 
+def test_a_result_that_a_call_announced_is_not_counted_as_found_by_the_sweep(
+    world: World, accepted: Task, provider: ScriptedProvider
+) -> None:
+    provider.observation = SUCCEEDED
+    swept(world, minutes=16)
+    assert now_of(world, accepted).state is TaskState.CHECKING
+
+    asked(world, accepted, lease=accepted.lease or "")
+
+    assert now_of(world, accepted).state is TaskState.VERIFYING
+    assert world.metrics.counts["FoundBySweep"] == 0
+
+
+def test_every_job_that_is_given_up_is_possible_spend(
+    world: World, unanswered: Task, provider: ScriptedProvider
+) -> None:
+    provider.search = CannotTell(cause="no-lookup")
+
+    for _ in range(12):
+        swept(world, minutes=2)
+
+    assert now_of(world, unanswered).code == "provider-outcome-unknown"
+    assert world.metrics.counts["PossibleSpend"] == 1
+    assert world.metrics.counts["PossibleSpend.provider=fal"] == 1
+
+
 def test_a_late_success_is_counted_and_never_charged(
     world: World, accepted: Task, provider: ScriptedProvider
 ) -> None:

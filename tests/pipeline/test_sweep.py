@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -122,3 +123,64 @@ def test_one_task_that_cannot_be_mended_does_not_stop_others(world: World, order
 
     assert swept(world, minutes=3) == {"error": 1, "queued": 1}
     assert {now_of(world, task).tries for task in (ordered, other.task)} == {0, 1}
+
+
+def test_each_sweep_says_how_much_it_had_to_leave(world: World, ordered: Task) -> None:
+    swept(world, seconds=1)
+    assert world.metrics.gauges == {"Overdue": 0, "OldestUnfinished": 0}
+
+    world.store.create(new_task(2))
+    world.queue = BrokenQueue()
+    swept(world, minutes=3)
+
+    assert world.metrics.gauges["Overdue"] == 1
+    assert world.metrics.gauges["OldestUnfinished"] >= 180
+    assert now_of(world, ordered).state is TaskState.QUEUED
+
+
+def test_a_sweep_without_time_says_so(world: World, ordered: Task) -> None:
+    for number in range(2, 7):
+        world.store.create(new_task(number, price=1))
+    world.clock.forward(minutes=3)
+
+    assert sweep(world, world.clock.now()) == {}
+
+    assert world.metrics.gauges["Overdue"] == 6
+    assert now_of(world, ordered).tries == 0
+
+
+def test_a_task_that_lost_something_is_counted_once_while_it_is_mended(
+    world: World, ordered: Task, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        swept(world, hours=1)
+    assert world.metrics.counts["Stuck"] == 1  # its message
+
+    render(world, ticket_of(ordered), tmp_path)
+    for _ in range(3):
+        swept(world, hours=1)
+    assert world.metrics.counts["Stuck"] == 2  # its run
+
+
+def test_a_lost_worker_counts_as_stuck_and_asking_does_not(world: World, ordered: Task) -> None:
+    claimed(world, ordered)
+
+    swept(world, seconds=91)
+    swept(world, seconds=16)
+
+    assert world.metrics.counts["Stuck"] == 1
+
+
+def test_a_retry_far_off_is_sent_by_the_sweep_and_is_not_stuck(world: World, ordered: Task) -> None:
+    later = world.clock.now() + timedelta(minutes=25)
+    retry = new_task(2, price=1).task
+    retry = replace(retry, not_before=later, due_at=later)
+    world.store.create(replace(new_task(2, price=1), task=retry))
+    swept(world, minutes=3)
+    counted = world.metrics.counts["Stuck"]
+
+    swept(world, minutes=23)
+
+    assert now_of(world, retry).tries == 1
+    assert counted == world.metrics.counts["Stuck"] == 1
+    assert now_of(world, ordered).tries == 2

@@ -1,7 +1,6 @@
 """Counts the AWS calls of a run and breaks the chosen ones, below botocore and above moto."""
 
 import copy
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +10,8 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import BotoCoreError, EndpointConnectionError, ReadTimeoutError
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
+
+from tests.simulation.answers import conflict, json_of, throttled, written
 
 
 class ProcessDied(BaseException):
@@ -247,7 +248,7 @@ class Breaker:
         self.calls.append(Call(service=service, operation=operation))
         number = len(self.calls)
         if self._contended:
-            if operation == "TransactWriteItems" and _written(body) == self._contended:
+            if operation == "TransactWriteItems" and written(body) == self._contended:
                 return Fault.CONTENDED
             self._contended = b""
         fault = self.plan.get(number)
@@ -262,10 +263,10 @@ class Breaker:
     ) -> AWSResponse:
         if fault in _CONFLICTS:
             if fault is Fault.CONTENDED and operation == "TransactWriteItems":
-                self._contended = _written(request.body)
-            return _conflict(str(request.url), operation, request)
+                self._contended = written(request.body)
+            return conflict(str(request.url), operation, request)
         if fault is Fault.THROTTLED:
-            return _throttled(str(request.url), event_name)
+            return throttled(str(request.url), event_name)
         if fault in _BEFORE:
             raise _BEFORE[fault](str(request.url))
         answer = self._make(event_name, operation, request)
@@ -281,50 +282,10 @@ class Breaker:
         answer = botocore_stubber(event_name, request)
         assert answer is not None, f"moto does not know {event_name} {request.url}"
         if answer.status_code == _OK and operation not in READS:
-            self._effects += self.cloud.made(operation, _json(request.body))
+            self._effects += self.cloud.made(operation, json_of(request.body))
         return answer
 
 
 def _remembered(operation: str, answer: AWSResponse) -> bool:
     """Whether a repeat is answered without effect, by its client token; moto would write again."""
     return operation == "TransactWriteItems" and answer.status_code == _OK
-
-
-def _json(body: Any) -> Mapping[str, Any]:
-    if isinstance(body, bytes | str) and body[:1] in (b"{", "{"):
-        parsed: Mapping[str, Any] = json.loads(body)
-        return parsed
-    return {}
-
-
-def _written(body: Any) -> bytes:
-    return json.dumps(_json(body).get("TransactItems"), sort_keys=True).encode()
-
-
-def _answer(url: str, status: int, body: bytes, content_type: str) -> AWSResponse:
-    headers = {"content-type": content_type, "x-amzn-requestid": "made-up"}
-    return AWSResponse(url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]
-
-
-def _refusal(url: str, code: str, **more: Any) -> AWSResponse:
-    body = json.dumps({"__type": f"com.amazonaws#{code}", "message": code} | more).encode()
-    return _answer(url, 400, body, "application/x-amz-json-1.0")
-
-
-def _throttled(url: str, event_name: str) -> AWSResponse:
-    if ".s3." in event_name:
-        body = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
-        return _answer(url, 503, body, "application/xml")
-    return _refusal(url, "ThrottlingException")
-
-
-def _conflict(url: str, operation: str, request: Any) -> AWSResponse:
-    if operation != "TransactWriteItems":
-        return _refusal(url, "TransactionConflictException")
-    actions = _json(request.body)["TransactItems"]
-    first = next(place for place, action in enumerate(actions) if "Update" in action)
-    reasons = [
-        {"Code": "TransactionConflict" if place == first else "None"}
-        for place in range(len(actions))
-    ]
-    return _refusal(url, "TransactionCanceledException", CancellationReasons=reasons)

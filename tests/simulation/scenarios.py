@@ -113,17 +113,17 @@ SCENARIOS = (
     Scenario(retry, DELIVERED, main=True),
     Scenario(cancel_during_render, CANCELED | DELIVERED, main=True),
     Scenario(redriven, DELIVERED),
-    Scenario(relay_off, DELIVERED),
+    Scenario(relay_off, DELIVERED, main=True),
     Scenario(everything_twice, DELIVERED),
     Scenario(refused, frozenset({TaskState.FAILED})),
     Scenario(rejected_once, DELIVERED),
     Scenario(repacked, DELIVERED),
     Scenario(cancel_queued, CANCELED | DELIVERED),
     Scenario(dead, frozenset({TaskState.DEAD})),
-    Scenario(worker_lost_after_upload, DELIVERED),
+    Scenario(worker_lost_after_upload, DELIVERED, main=True),
     Scenario(worker_lost_before_upload, DELIVERED),
     Scenario(no_worker, frozenset({TaskState.FAILED})),
-    Scenario(workflow_lost, DELIVERED),
+    Scenario(workflow_lost, DELIVERED, main=True),
 )
 
 

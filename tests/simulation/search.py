@@ -21,7 +21,7 @@ from tests.simulation.story import ACCOUNT, Story, plan_text
 # What no stage acts on: equal futures must not look different because of it.
 _DEAF = frozenset({"v", "created_at", "history", "code", "reason", "ttl", "at", "keep_until"})
 _MOMENTS = frozenset({"due_at", "not_before", "queued_at"})
-_NAMES = re.compile(r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|[0-9a-f]{16})\b")
+_NAMES = re.compile(r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|(?:[0-9a-f]{16}){1,2})\b")
 
 
 RUNS_PER_COLLECTION = 100
@@ -38,6 +38,7 @@ class Figures:
     calls: int = 0  # of the undisturbed run
     runs: int = 0
     merged: int = 0
+    states: int = 0  # told apart, between processes
     wrongs: list[str] = field(default_factory=list)
 
 
@@ -115,6 +116,7 @@ class Search:
         if state in self._seen:
             raise Merged
         self._seen.add(state)
+        self.figures.states += 1
         books = books_of(items, ACCOUNT)
         wrongs = violations(books, self.cloud.files(), ended=False)
         if set(story.acknowledged) - {task.id for task in books.tasks} or len(books.tasks) > 1:

@@ -2,28 +2,12 @@
 
 from functions.domain.credits import Balance
 from functions.domain.states import Event, TaskState
-from functions.domain.tasks import Happening, Task
+from functions.domain.tasks import Happening
 from functions.pipeline.advance import report
-from functions.pipeline.sweep import sweep
 from tests.simulation.actors import BROKEN
-from tests.simulation.faults import Fault, ProcessDied
-from tests.simulation.scenarios import DELIVERED
+from tests.simulation.endings import delivered, power_cut, swept
+from tests.simulation.faults import Fault
 from tests.simulation.story import Story
-
-PAID = Balance(available=12, spent=8)
-
-
-def ended(story: Story) -> Task:
-    """Let it end; the invariants hold then, and it was delivered and charged once."""
-    story.recover()
-    story.settle_down()
-    assert story.wrongs(DELIVERED) == []
-    assert story.town.ports.store.balance("alice") == PAID
-    return story.task()
-
-
-def raising() -> None:
-    raise ProcessDied
 
 
 def test_process_dies_between_the_record_and_the_queue(story: Story) -> None:
@@ -34,7 +18,7 @@ def test_process_dies_between_the_record_and_the_queue(story: Story) -> None:
     assert story.task().state is TaskState.QUEUED
     assert story.town.messages == []
 
-    ended(story)
+    delivered(story)
     assert story.town.ports.renderer.calls == 1
 
 
@@ -46,15 +30,15 @@ def test_gateway_drops_the_answer_and_the_client_retries(story: Story) -> None:
 
     assert story.acknowledged == [lost]
     assert story.town.ports.store.balance("alice") == Balance(available=12, held=8, open=1)
-    ended(story)
+    delivered(story)
 
 
 def test_worker_loses_power_mid_render(story: Story) -> None:
-    story.town.ports.renderer.meanwhile = [raising]
+    story.town.ports.renderer.meanwhile = [power_cut]
 
     story.want(story.order)
 
-    task = ended(story)
+    task = delivered(story)
     assert story.town.ports.renderer.calls == 2
     assert task.attempt == 2
     assert "worker-lost" in {step.reason for step in task.history}
@@ -67,21 +51,20 @@ def test_sweeper_takes_the_lease_at_the_moment_the_worker_reports(story: Story) 
         town.cloud.breaker.first["UpdateItem"] = lapsed
 
     def lapsed() -> None:
-        town.ports.at.forward(seconds=91)
-        sweep(town.ports, town.ports.at.at.replace(year=2099))
+        swept(story, 91)
 
     town.ports.renderer.meanwhile = [lapse_at_the_report]
     story.want(story.order)
     town.pump()
 
-    task = ended(story)
+    task = delivered(story)
     assert [step.state for step in task.history].count(TaskState.CHECKING) == 1
     assert (task.attempt, town.ports.renderer.calls) == (1, 1)
 
 
 def test_worker_reports_at_the_moment_the_sweeper_takes_the_lease(story: Story) -> None:
     town = story.town
-    town.ports.renderer.meanwhile = [raising]
+    town.ports.renderer.meanwhile = [power_cut]
     story.want(story.order)
     town.pump()
     mine = story.task()
@@ -93,7 +76,7 @@ def test_worker_reports_at_the_moment_the_sweeper_takes_the_lease(story: Story) 
     town.cloud.breaker.first["UpdateItem"] = lambda: report(town.ports, mine, happened)
     town.sweep()
 
-    task = ended(story)
+    task = delivered(story)
     assert TaskState.CHECKING not in {step.state for step in task.history}
     assert task.output is not None
     assert task.output.key == key
@@ -104,7 +87,7 @@ def test_relay_off_the_photo_is_delivered_by_the_sweeper_alone(story: Story) -> 
 
     story.want(story.order)
 
-    ended(story)
+    delivered(story)
     assert story.town.ports.renderer.calls == 1
     assert not any(line.startswith("relay") for line in story.town.log)
 
@@ -115,5 +98,5 @@ def test_everything_arrives_twice_and_is_charged_once(story: Story) -> None:
 
     story.want(story.order)
 
-    ended(story)
+    delivered(story)
     assert story.town.ports.renderer.calls == 2

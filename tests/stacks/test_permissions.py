@@ -107,6 +107,13 @@ def test_verify_can_only_add_reports_and_settle_cannot_read_media(assembly: Asse
     assert not any(action.startswith("s3:") for action in _actions(assembly, "settle"))
 
 
+def test_what_is_measured_is_all_that_measuring_can_write(assembly: Assembly) -> None:
+    assert WRITES & _actions(assembly, "measure") == {"dynamodb:PutItem"}
+    assert not any(
+        action.startswith(("s3:", "sqs:", "states:")) for action in _actions(assembly, "measure")
+    )
+
+
 def test_the_auditor_reads_all_and_can_only_add_its_report(assembly: Assembly) -> None:
     assert WRITES & _actions(assembly, "audit") == {"dynamodb:PutItem"}
     assert not {"sqs:SendMessage", "states:StartExecution", "s3:GetObject"} & _actions(

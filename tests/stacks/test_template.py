@@ -2,6 +2,7 @@
 
 import ast
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from stacks import bundle, hooks, intake
 from stacks.config import Config
 from stacks.function import PYTHON
 from stacks.storage import OUTPUT_DAYS
-from tests.stacks.conftest import Assembly
+from tests.stacks.conftest import Assembly, synthesize
 
 PROPERTIES = "Properties"
 
@@ -87,13 +88,14 @@ def test_functions_are_told_only_what_they_use(assembly: Assembly) -> None:
             "SIGN_IN",
         },
         "submit": {"TABLE", "BUCKET", "ROUTES", "HOOK_BASE", "QUEUE_URLS"},
-        "check": {"TABLE", "BUCKET"},
+        "check": {"TABLE", "BUCKET", "HOOK_BASE"},
         "hooks": {"BUCKET", "QUEUE_URLS", "TOKEN_CLIENTS", "OPERATOR_GROUP"},
         "fetch": {"TABLE", "BUCKET"},
         "relay": {"QUEUE_URLS", "DLQ_URLS", "WORKFLOW_ARN"},
         "render": {"TABLE", "BUCKET"},
         "verify": {"TABLE", "BUCKET"},
         "settle": {"TABLE"},
+        "measure": {"TABLE"},
         "sweep": {"TABLE", "BUCKET", "QUEUE_URLS", "WORKFLOW_ARN"},
         "audit": {"TABLE", "BUCKET"},
     }
@@ -190,9 +192,28 @@ def test_the_api_bounds_requests_and_logs_them(assembly: Assembly) -> None:
     assert not any("header" in field or "querystring" in field for field in logged.values())
 
 
-def test_the_relay_cannot_be_blocked_by_one_record(assembly: Assembly) -> None:
+def _stream_reader(assembly: Assembly, stage: str) -> dict[str, Any]:
     mappings = assembly.resources("AWS::Lambda::EventSourceMapping").values()
-    (reader,) = (each[PROPERTIES] for each in mappings if "StartingPosition" in each[PROPERTIES])
+    readers = [each[PROPERTIES] for each in mappings if "StartingPosition" in each[PROPERTIES]]
+    assert len(readers) <= 2  # as many as a shard serves without slowing down
+    found: dict[str, Any]
+    (found,) = (each for each in readers if f"{stage}Function" in each["FunctionName"]["Ref"])
+    return found
+
+
+def test_a_delivered_task_is_measured_with_others_and_blocks_nobody(assembly: Assembly) -> None:
+    reader = _stream_reader(assembly, "measure")
+    assert (reader["BatchSize"], reader["MaximumBatchingWindowInSeconds"]) == (1000, 30)
+    assert reader["MaximumRetryAttempts"] == 1
+    (pattern,) = (json.loads(each["Pattern"]) for each in reader["FilterCriteria"]["Filters"])
+    assert pattern == {
+        "eventName": ["MODIFY"],
+        "dynamodb": {"NewImage": {"state": {"S": ["delivered"]}}},
+    }
+
+
+def test_the_relay_cannot_be_blocked_by_one_record(assembly: Assembly) -> None:
+    reader = _stream_reader(assembly, "relay")
     assert reader["StartingPosition"] == "TRIM_HORIZON"
     assert reader["MaximumRetryAttempts"] == 10
     assert reader["MaximumRecordAgeInSeconds"] == 3600
@@ -242,3 +263,24 @@ def test_settings_of_a_context_are_typed() -> None:
         Config(jwt_issuer="https://issuer.example")
     with pytest.raises(ValueError, match="log_retention_days"):
         Config(log_retention_days=13)
+
+
+RESTORED = "arn:aws:dynamodb:eu-west-1:111111111111:table/restored"
+
+
+def test_a_restored_table_takes_the_place_of_the_old_one_which_stays(
+    assembly: Assembly, tmp_path: Path
+) -> None:
+    stream = f"{RESTORED}/stream/2026-11-30T10:00:00.000"
+    restored = synthesize(tmp_path, table_stream_arn=stream)
+
+    storage = "TallyreelStorage"
+    assert restored.templates[storage] == assembly.templates[storage]
+    for stage, properties in _functions(restored).items():
+        named = properties["Environment"]["Variables"].get("TALLYREEL_TABLE", "restored")
+        assert named == "restored", stage
+    for stage in ("relay", "measure"):
+        assert _stream_reader(restored, stage)["EventSourceArn"] == stream
+    pipeline = json.dumps(restored.templates["TallyreelPipeline"])
+    assert f'"{RESTORED}/index/due"' in pipeline
+    assert "OutputRefTable" not in pipeline

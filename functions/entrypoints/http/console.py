@@ -90,7 +90,7 @@ def _file(name: str, caching: str) -> Response[Any]:
         headers["Cross-Origin-Opener-Policy"] = "same-origin"
     asked = router.current_event.headers
     if asked.get("if-none-match", "").removeprefix("W/") == tag:
-        return Response(status_code=int(HTTPStatus.NOT_MODIFIED), headers=headers)
+        return Response(status_code=int(HTTPStatus.NOT_MODIFIED), body="", headers=headers)
     headers["Vary"] = "Accept-Encoding"
     return Response(
         status_code=int(HTTPStatus.OK),

@@ -131,6 +131,13 @@ class ChargeView(BaseModel):
     state: str
 
 
+class ProgressView(BaseModel):
+    """How far a render is, in frames; renewed every ten seconds or so."""
+
+    done: int
+    total: int
+
+
 class OrderAgain(BaseModel):
     """What to send to `POST /v1/tasks`, with a new key, while its source is still there."""
 
@@ -150,6 +157,7 @@ class TaskView(BaseModel):
     created_at: datetime
     credits: ChargeView
     timeline: list[StepView]
+    progress: ProgressView | None = Field(default=None, description="while a worker renders it")
     result: ResultView | None = None
     error: ErrorView | None = None
     order_again: OrderAgain | None = Field(None, description="the body to order this once more")
@@ -238,12 +246,24 @@ class KindList(BaseModel):
     kinds: list[KindView]
 
 
+class PaceView(BaseModel):
+    """How long a provider takes for a kind, in seconds, the older samples counted in part."""
+
+    kind: str
+    provider: str
+    samples: int
+    p50: float | None
+    p99: float | None
+    window: int = Field(description="how long its silence is borne now")
+
+
 class HealthView(BaseModel):
     """What an operator looks at first."""
 
     overdue: int
     dead: int
     capped_at: int
+    paces: list[PaceView] = []
 
 
 class DeadTask(BaseModel):

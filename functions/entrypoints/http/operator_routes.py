@@ -21,6 +21,7 @@ from functions.entrypoints.http.models import (
     GrantBody,
     GrantView,
     HealthView,
+    PaceView,
     RedriveBody,
     RedriveList,
     RedriveView,
@@ -38,6 +39,7 @@ from functions.entrypoints.http.problems import (
 from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
 from functions.entrypoints.http.views import task_view
 from functions.pipeline import operate
+from functions.pipeline.measure import paces
 from functions.pipeline.settle import reviewed
 
 router = APIGatewayHttpRouter()
@@ -184,7 +186,13 @@ def spend() -> Response[Any]:
     responses=view(200, HealthView) | problems(403),
 )
 def health() -> Response[Any]:
-    """Count overdue and dead tasks."""
+    """Count overdue and dead tasks; tell how long providers take."""
     operator_of(router.current_event)
     found = operate.health(ports())
-    return reply(HealthView(overdue=found.overdue, dead=found.dead, capped_at=found.capped_at))
+    shown = HealthView(
+        overdue=found.overdue,
+        dead=found.dead,
+        capped_at=found.capped_at,
+        paces=[PaceView.model_validate(asdict(pace)) for pace in paces(ports())],
+    )
+    return reply(shown)

@@ -26,7 +26,13 @@ from functions.entrypoints.http.models import (
 )
 from functions.entrypoints.http.problems import NOT_FOUND, PURGED, Refusal, answer
 from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
-from functions.entrypoints.http.views import etag_of, order_again, result_view, task_view
+from functions.entrypoints.http.views import (
+    etag_of,
+    order_again,
+    progress_view,
+    result_view,
+    task_view,
+)
 from functions.pipeline import intake
 
 FORM_SECONDS = 600
@@ -108,16 +114,17 @@ def seen(id: TaskId) -> Response[Any]:  # noqa: A002 - the path's own word
     caller = caller_of(router.current_event)
     task = _known(TaskRef(account=caller.account, id=id), fresh=False)
     now = ports().clock.now()
-    etag = etag_of(task, now)
+    progress = progress_view(ports(), task)
+    etag = etag_of(task, now, progress)
     headers: dict[str, Any] = {"ETag": etag, "Cache_Control": "private, no-cache"}
     if not task.state.done:
         headers["Retry_After"] = _retry_after(task)
     if router.current_event.headers.get("if-none-match") == etag:
         shown = {name.replace("_", "-"): value for name, value in headers.items()}
-        return Response(status_code=int(HTTPStatus.NOT_MODIFIED), headers=dict(shown))
+        return Response(status_code=int(HTTPStatus.NOT_MODIFIED), body="", headers=dict(shown))
     result = result_view(ports(), task, now=now)
     again = order_again(ports(), task, now=now)
-    return reply(task_view(task, now=now, result=result, again=again), **headers)
+    return reply(task_view(task, now=now, progress=progress, result=result, again=again), **headers)
 
 
 @router.post(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from functions.domain.kinds import Runs
 from functions.domain.labels import EXPIRED, SENTENCES
 from functions.domain.media import thumbnail_key
 from functions.domain.ports import Ports
@@ -15,6 +16,7 @@ from functions.entrypoints.http.models import (
     CheckView,
     ErrorView,
     OrderAgain,
+    ProgressView,
     ResultView,
     StepView,
     TaskView,
@@ -30,6 +32,7 @@ def task_view(
     task: Task,
     *,
     now: datetime,
+    progress: ProgressView | None = None,
     result: ResultView | None = None,
     again: Mapping[str, Any] | None = None,
 ) -> TaskView:
@@ -49,6 +52,7 @@ def task_view(
             StepView(state=step.state, at=step.at, attempt=step.attempt, reason=step.reason)
             for step in task.history
         ],
+        progress=progress,
         result=result,
         error=_error(task),
         order_again=OrderAgain(kind=task.kind, input=dict(again)) if again else None,
@@ -98,8 +102,18 @@ def _link(ports: Ports, key: str, filename: str) -> str:
     return ports.media.link(key, filename=filename, seconds=ports.rules.link_seconds)
 
 
-def etag_of(task: Task, now: datetime) -> str:
+def progress_view(ports: Ports, task: Task) -> ProgressView | None:
+    """Say how far a worker is; a function is done too soon to be asked."""
+    if task.state is not TaskState.RENDERING or ports.kinds[task.kind].runs is not Runs.WORKER:
+        return None
+    seen = ports.progress.read(task)
+    return ProgressView(done=seen.done, total=seen.total) if seen else None
+
+
+def etag_of(task: Task, now: datetime, progress: ProgressView | None = None) -> str:
     """Name what a client would see: the version, and for a result which link it would get."""
+    if progress is not None:
+        return f'"{task.version}-{progress.done}"'
     if task.output is None or task.state is not TaskState.DELIVERED:
         return f'"{task.version}"'
     if _expired(task.output, now):

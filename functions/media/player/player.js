@@ -182,6 +182,11 @@ const Player = (() => {
       adopting.set(event.data.id, event.data.styleIds);
       adopt();
     }
+    // A tree that is attached to an element which is there already.
+    for (const add of (event.type === 3 && event.data.adds) || []) {
+      const parent = add.node && add.node.isShadow && replayer.mirror.getNode(add.parentId);
+      if (parent) watch(parent);
+    }
     if (event.type === 3 && event.data.source === 3) scrolls.set(event.data.id, event.data);
     for (const [id, url] of canvases) await paint(replayer.mirror.getNode(id), url);
   }

@@ -1,56 +1,32 @@
-"""Troubles reported of other systems, by their number in our collection: each cannot happen here."""
+"""Reported troubles with work, by their number in our collection: none can happen here."""
 
+import logging
 from dataclasses import replace
 
-from functions.domain.credits import Balance
+import pytest
+
 from functions.domain.media import source_key
-from functions.domain.results import Stale
+from functions.domain.results import Created
 from functions.domain.states import TaskState
-from functions.domain.tasks import Task
 from functions.pipeline import intake, operate
-from functions.pipeline.relay import relay, ticket_of
+from functions.pipeline.relay import ticket_of
 from functions.pipeline.render import Rendering, render
-from functions.pipeline.settle import settle
 from functions.pipeline.sweep import PAGE, sweep
-from functions.pipeline.verify import verify
+from tests.doubles.store import MemoryStore
 from tests.doubles.world import World
 from tests.factories import new_task, ulid
 from tests.simulation.actors import BROKEN, CUT_OFF
-from tests.simulation.faults import Fault, ProcessDied
-from tests.simulation.scenarios import DELIVERED
+from tests.simulation.endings import FREE, delivered, ended, power_cut, swept
+from tests.simulation.faults import Fault
 from tests.simulation.story import ACCOUNT, KIND, ORDER, Story
 from tests.simulation.town import Message
 
-PAID = Balance(available=12, spent=8)
-FREE = Balance(available=20)
-FAILED = frozenset({TaskState.FAILED})
-DEAD = frozenset({TaskState.DEAD})
-CANCELED = frozenset({TaskState.CANCELED})
 
-
-def ended(story: Story, how: frozenset[TaskState], balance: Balance) -> Task:
-    story.recover()
-    story.settle_down()
-    assert story.wrongs(how) == []
-    assert story.town.ports.store.balance(ACCOUNT) == balance
-    return story.task()
-
-
-def delivered(story: Story) -> Task:
-    return ended(story, DELIVERED, PAID)
-
-
-def power_cut() -> None:
-    raise ProcessDied
-
-
-def swept(story: Story, seconds: float) -> None:
-    story.town.ports.at.forward(seconds=seconds)
-    sweep(story.town.ports, story.town.ports.at.at.replace(year=2099))
-
-
-def test_w2_a_full_page_that_cannot_be_mended_hides_nothing_behind_it() -> None:
-    world = World()
+def test_w2_a_full_page_that_cannot_be_mended_hides_nothing_behind_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    world = World(store=MemoryStore(shards=1))
     broken = PAGE + 5
     world.rules = replace(world.rules, shards=1)
     operate.grant(world, ACCOUNT, "grant-0000000001", 10_000, None)
@@ -83,7 +59,7 @@ def test_w6_w59_a_task_that_kills_each_of_its_workers_dies_and_lets_go(story: St
 
     story.want(story.order)
 
-    task = ended(story, DEAD, FREE)
+    task = ended(story, TaskState.DEAD, FREE)
     assert task.attempt == story.town.ports.renderer.calls == 4
     assert story.town.graves == [task.id]
 
@@ -94,10 +70,15 @@ def test_w14_w15_a_killed_worker_keeps_no_place(story: Story) -> None:
     story.town.pump()
     story.want(story.cancel)
 
-    again = intake.order(story.town.ports, ACCOUNT, "key-0000000000002", KIND, ORDER)
+    again = story.town.process(
+        "order", lambda: intake.order(story.town.ports, ACCOUNT, "key-0000000000002", KIND, ORDER)
+    )
 
-    assert story.town.ports.store.balance(ACCOUNT).open == 1
-    assert story.task_ids() != {getattr(again, "task", None)}
+    assert isinstance(again, Created)
+    story.town.pump()
+    states = {task.id: task.state for task in story.town.tasks()}
+    assert states[again.task.id] is TaskState.DELIVERED
+    assert sorted(states.values()) == ["canceled", "delivered"]
 
 
 def test_w17_a_cancel_during_the_rescue_wins_and_nothing_starts_again(story: Story) -> None:
@@ -109,7 +90,7 @@ def test_w17_a_cancel_during_the_rescue_wins_and_nothing_starts_again(story: Sto
 
     swept(story, 20)
 
-    ended(story, CANCELED, FREE)
+    ended(story, TaskState.CANCELED, FREE)
     assert story.town.ports.renderer.calls == 1
 
 
@@ -187,79 +168,6 @@ def test_w26_a_lease_starts_when_the_work_is_claimed(story: Story) -> None:
     assert leases == [90.0]
 
 
-def test_w43_an_old_image_relayed_late_takes_nothing_back(story: Story) -> None:
-    story.want(story.order)
-    first = story.task()
-    task = delivered(story)
-
-    relay(story.town.ports, first)
-    story.town.process("nothing", lambda: None)
-    story.town.pump()
-
-    assert story.task() == task
-
-
-def test_w46_w50_credits_come_back_once_however_often_it_fails(story: Story) -> None:
-    story.town.habits.deliveries = 2
-    story.town.ports.renderer.always = CUT_OFF
-
-    story.want(story.order)
-
-    ended(story, FAILED, FREE)
-
-
-def test_w48_a_cancel_that_races_with_completion_ends_the_hold_once(story: Story) -> None:
-    story.want(story.order)
-    story.town.cloud.breaker.first["TransactWriteItems"] = story.cancel
-
-    delivered(story)
-
-
-def test_w49_w57_an_order_of_unknown_outcome_keeps_its_hold_and_is_asked_for(
-    story: Story,
-) -> None:
-    story.town.cloud.breaker.by_operation["TransactWriteItems"] = [Fault.ANSWER_LOST]
-
-    assert story.order()
-
-    assert story.town.ports.store.balance(ACCOUNT).held == 8
-    delivered(story)
-
-
-def test_w52_a_retry_stacks_no_holds(story: Story) -> None:
-    story.town.ports.renderer.script = [BROKEN, BROKEN]
-    story.want(story.order)
-    held = []
-
-    def look() -> None:
-        held.append(story.town.ports.store.balance(ACCOUNT).held)
-
-    story.town.ports.renderer.meanwhile = [look, look, look]
-
-    delivered(story)
-    assert held == [8, 8, 8]
-
-
-def test_w53_two_settles_at_once_charge_once(story: Story) -> None:
-    town = story.town
-    town.habits.runs_lost = 1
-    story.want(story.order)
-    town.pump()
-    task = story.task()
-    finding = verify(town.ports, story.ref(), 1, town.workdir)
-    assert finding is not None
-    outcomes: list[str] = []
-
-    def settled() -> None:
-        outcomes.append(settle(town.ports, story.ref(), task.attempt, finding))
-
-    town.cloud.breaker.first["TransactWriteItems"] = settled
-    settled()
-
-    assert sorted(outcomes) == ["delivered", "skipped"]
-    delivered(story)
-
-
 def test_w61_the_wait_before_a_retry_is_kept_to(story: Story) -> None:
     town = story.town
     town.ports.renderer.script = [BROKEN]
@@ -281,22 +189,8 @@ def test_w62_what_will_never_work_is_tried_once(story: Story) -> None:
 
     story.want(story.order)
 
-    task = ended(story, FAILED, FREE)
+    task = ended(story, TaskState.FAILED, FREE)
     assert (task.attempt, story.town.ports.renderer.calls) == (1, 1)
-
-
-def test_w66_w67_a_redrive_runs_and_a_delivered_task_is_left_alone(story: Story) -> None:
-    story.town.ports.renderer.script = [BROKEN] * 4
-    story.want(story.order)
-    story.recover()
-    assert story.task().state is TaskState.DEAD
-
-    story.want(story.redrive)
-    task = delivered(story)
-    assert (task.cycle, story.town.ports.renderer.calls) == (1, 5)
-
-    assert story.redrive()
-    assert story.task() == task
 
 
 def test_w71_a_result_whose_report_was_lost_is_found(story: Story) -> None:
@@ -333,21 +227,15 @@ def test_w86_a_source_that_is_gone_is_not_looked_for_again_and_again(story: Stor
     key = source_key(ACCOUNT, ulid(1))
     story.town.cloud.clients["s3"].delete_object(Bucket="media", Key=key)
 
-    task = ended(story, FAILED, FREE)
+    task = ended(story, TaskState.FAILED, FREE)
     assert (task.code, task.attempt) == ("source-changed", 1)
 
 
-def test_two_redrives_at_once_hold_once(story: Story) -> None:
-    story.town.ports.renderer.script = [BROKEN] * 4
+def test_a_claim_that_the_sdk_repeated_costs_no_attempt(story: Story) -> None:
+    story.town.cloud.breaker.by_operation["UpdateItem"] = [Fault.REPEATED]
+
     story.want(story.order)
-    story.recover()
-    outcomes: list[object] = []
 
-    def redriven() -> None:
-        outcomes.append(operate.redrive(story.town.ports, story.ref()))
-
-    story.town.cloud.breaker.first["TransactWriteItems"] = redriven
-    redriven()
-
-    assert [type(outcome).__name__ for outcome in outcomes] == ["Applied", Stale.__name__]
-    delivered(story)
+    task = delivered(story)
+    assert (task.attempt, story.town.ports.renderer.calls) == (1, 1)
+    assert TaskState.CHECKING not in {step.state for step in task.history}

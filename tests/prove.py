@@ -1,0 +1,206 @@
+"""The long proofs, with figures: `python -m tests.prove [--quick]`.
+
+Pairs of faults on the real stages and adapters, the state search in its large settings with all
+mistakes that it must catch, random lives with a new seed, and crowds of clients.
+"""
+
+import argparse
+import logging
+import secrets
+import sys
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from multiprocessing import Manager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import HealthCheck, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from functions.domain.media import source_key
+from tests.doubles.world import World
+from tests.factories import ulid
+from tests.model.machine import Setting
+from tests.model.search import dead_ends, search
+from tests.model.settings import CALM, LARGE, MUTANTS, SMALL, mutated
+from tests.pipeline.conftest import PHOTO
+from tests.simulation import crowd
+from tests.simulation.cloud import cloud
+from tests.simulation.invariants import violations
+from tests.simulation.machine import Orders
+from tests.simulation.scenarios import SCENARIOS
+from tests.simulation.search import Figures, Search
+
+PROCESSES = 2
+BAR_CHARACTERS = 40
+LOOK_SECONDS = 0.5
+
+
+def say(line: str) -> None:
+    """Print a line."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+class Bar:
+    """A progress bar: redrawn in a terminal, a line for each tenth elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._told = -1
+
+    def show(self, share: float, text: str) -> None:
+        """Say how far it has come."""
+        tenth = int(share * 10)
+        if not self._live and tenth == self._told:
+            return
+        self._told = tenth
+        done = int(share * BAR_CHARACTERS)
+        bar = "#" * done + "." * (BAR_CHARACTERS - done)
+        end = "\r" if self._live else "\n"
+        sys.stderr.write(f"[{bar}] {share:4.0%} {text:<60.60}{end}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Make room for what is printed next."""
+        if self._live:
+            sys.stderr.write("\r" + " " * (BAR_CHARACTERS + 70) + "\r")
+
+
+def searched(name: str, depth: int, shares: Any) -> Figures:
+    """Search one scenario, in a process of its own."""
+    scenario = next(each for each in SCENARIOS if each.name == name)
+
+    def progress(figures: Figures, share: float) -> None:
+        shares[name] = (share, figures.runs)
+
+    with cloud() as made, TemporaryDirectory() as workdir:
+        figures = Search(made, scenario, Path(workdir), depth, progress=progress).run()
+    shares[name] = (1.0, figures.runs)
+    return figures
+
+
+def faults(depth: int) -> list[str]:
+    """Break every call, and every pair of calls, of the main scenarios."""
+    names = [each.name for each in SCENARIOS if each.main or depth == 1]
+    bar = Bar()
+    with Manager() as manager, ProcessPoolExecutor(PROCESSES) as pool:
+        shares = manager.dict()
+        futures: dict[str, Future[Figures]] = {
+            name: pool.submit(searched, name, depth, shares) for name in names
+        }
+        while wait(futures.values(), timeout=LOOK_SECONDS).not_done:
+            far = dict(shares)
+            share = sum(each for each, _ in far.values()) / len(names)
+            bar.show(share, f"{sum(runs for _, runs in far.values()):,} runs")
+        bar.clear()
+        found = {name: future.result() for name, future in futures.items()}
+    say(f"{'scenario':<28}{'calls':>7}{'runs':>9}{'told apart':>12}")
+    for name, figures in found.items():
+        say(f"{name:<28}{figures.calls:>7}{figures.runs:>9,}{figures.states:>12,}")
+    runs = sum(figures.runs for figures in found.values())
+    what = "pairs of faults" if depth > 1 else "faults"
+    say(f"{what}: {len(names)} scenarios, {runs:,} runs, all ended, books right\n")
+    return [wrong for figures in found.values() for wrong in figures.wrongs]
+
+
+def states(worlds: dict[str, Setting]) -> list[str]:
+    """Search all states of worlds."""
+    wrongs: list[str] = []
+    bar, total = Bar(), 0
+    for name, setting in worlds.items():
+        begun = time.monotonic()
+
+        def progress(seen: int, waiting: int, name: str = name) -> None:
+            bar.show(seen / (seen + waiting), f"{name}: {seen:,} states, {waiting:,} wait")
+
+        verdict = dead_ends(setting) if setting.calm else search(setting, progress=progress)
+        bar.clear()
+        say(f"{name:<44}{verdict.states:>12,} states {time.monotonic() - begun:>7.1f} s")
+        total += verdict.states
+        if verdict.wrong:
+            wrongs.append(f"{name}: {verdict.wrong} after {verdict.trail}")
+    say(f"state search: {total:,} states, none wrong, each can end by the sweeper alone\n")
+    return wrongs
+
+
+def mutants() -> list[str]:
+    """Make every mistake, and see it caught."""
+    missed = []
+    for mutant in MUTANTS:
+        setting = mutated(mutant)
+        verdict = dead_ends(setting) if setting.calm else search(setting)
+        steps = len(verdict.trail) + 1
+        say(f"{mutant.value:<48} {f'{verdict.wrong}, in {steps} steps':<60}")
+        if verdict.wrong is None:
+            missed.append(f"not caught: {mutant.value}")
+    say(f"mutants: {len(MUTANTS) - len(missed)} of {len(MUTANTS)} caught\n")
+    return missed
+
+
+def lives(examples: int) -> list[str]:
+    """Live random lives; what fails is printed with the blob that repeats it."""
+    number = secrets.randbelow(1 << 32)
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=60,
+        deadline=None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+    @seed(number)
+    class Random(Orders):
+        pass
+
+    try:
+        run_state_machine_as_test(Random, settings=chosen)
+    except AssertionError as error:
+        return [f"random lives, seed {number}: {error}"]
+    say(f"random lives: {examples:,} of up to 60 steps, seed {number}\n")
+    return []
+
+
+def crowds(rounds: int) -> list[str]:
+    """Let crowds of clients loose on a rough store."""
+    first, wrongs = secrets.randbelow(1 << 20), []
+    for number in range(first, first + rounds):
+        world = World(store=crowd.RoughStore(number))
+        for account in crowd.ACCOUNTS:
+            for photo in range(crowd.PHOTOS):
+                key = source_key(account, ulid(1 + photo))
+                world.media.files[key] = (PHOTO + bytes([photo]), "image/png")
+        crowd.granted(world)
+        crowd.hammered(world, number)
+        for account in crowd.ACCOUNTS:
+            found = violations(world.auditing.books(account), [], ended=False)
+            wrongs += [f"crowd {number}: {wrong}" for wrong in found]
+    orders = rounds * crowd.CLIENTS * crowd.ORDERS_EACH
+    say(f"crowds: {rounds} of {crowd.CLIENTS} clients, {orders:,} orders asked for\n")
+    return wrongs
+
+
+def main() -> int:
+    """Prove, print, and say whether anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="single faults and small worlds")
+    quick = parser.parse_args().quick
+    logging.disable(logging.ERROR)  # faults are told of by the stages at length
+    begun = time.monotonic()
+    wrongs = [
+        *faults(1 if quick else 2),
+        *states(SMALL | CALM | ({} if quick else LARGE)),
+        *mutants(),
+        *lives(200 if quick else 3000),
+        *crowds(3 if quick else 30),
+    ]
+    for wrong in wrongs:
+        say(f"WRONG: {wrong}\n")
+    say(f"{'NOT ' if wrongs else ''}proved in {(time.monotonic() - begun) / 60:.1f} minutes")
+    return 1 if wrongs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
