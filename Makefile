@@ -13,7 +13,7 @@ WORKERS ?= 2
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20,21,23,25,27
 export NODE_NO_WARNINGS := 1
 
-.PHONY: help setup demo up down logs status audit deploy synth player test prove lint fmt bench requirements
+.PHONY: help setup demo up user down logs status audit deploy synth player test prove lint fmt bench requirements
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ demo: setup ## Order a clip on the local stack and watch it (KIND=name, PHOTO or
 
 up: setup ## Start the local stack: emulator, then the real `cdk deploy`
 	@$(RUN) -m local up
+
+user: setup ## Make a user of the local console (EMAIL=address, OPERATOR=1)
+	@$(RUN) -m local.user $(EMAIL) $(if $(OPERATOR),--operator)
 
 down: setup ## Stop the local stack and everything that it started
 	@$(RUN) -m local down

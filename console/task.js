@@ -50,6 +50,7 @@ function draw(page, task) {
       h("div", { class: "row" }, h("p", { id: "sentence", class: "sentence grow", "aria-live": "polite" }, sentence(task)), badge(task)),
       task.error && h("p", { class: "quiet" }, reason(task.error)),
       !task.done && bar(task),
+      task.progress && h("progress", { max: task.progress.total, value: task.progress.done, "aria-label": t("state.rendering") }),
       h("p", { class: "quiet" }, t(`charge.${task.credits.state}`, { count: t("credits.count", { count: number(task.credits.amount) }) })),
       actions(page, task)),
     task.result && result(page, task),
@@ -132,7 +133,10 @@ function result(page, task) {
     page.video = h("video", { id: "video", controls: true, playsinline: true, preload: "metadata", "aria-label": named("kind", task.kind) });
     page.video.addEventListener("error", () => Date.now() - page.seenAt > FRESH_MS && page.poll.again());
   }
-  if (page.video && page.video.src !== made.url) page.video.src = made.url;
+  if (page.video && page.video.src !== made.url) {
+    page.video.poster = made.thumbnails?.[0] ?? "";
+    page.video.src = made.url;
+  }
   const facts = [
     [t("result.length"), span(made.seconds)],
     [t("result.size"), `${made.width} × ${made.height} · ${bytes(made.bytes)}`],

@@ -111,7 +111,8 @@ def _end(instance: Instance, pid: int) -> None:
         until = time.monotonic() + STOP_SECONDS
         while time.monotonic() < until:
             if running(instance) is None:
-                _children.pop(pid, None)
+                if pid in _children:
+                    _children.pop(pid).wait(STOP_SECONDS)
                 return
             time.sleep(0.1)
 
@@ -133,7 +134,6 @@ def _environment(live: "Stack") -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
         "AWS_ENDPOINT_URL": live.endpoint,
-        "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_CONFIG_FILE": str(config),
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,

@@ -4,7 +4,15 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import Acknowledgment, Duration, IStackSynthesizer, RemovalPolicy, Stack, Validations
+from aws_cdk import (
+    Acknowledgment,
+    Aws,
+    Duration,
+    IStackSynthesizer,
+    RemovalPolicy,
+    Stack,
+    Validations,
+)
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -113,6 +121,7 @@ class WorkerStack(Stack):
             environment={
                 "POWERTOOLS_SERVICE_NAME": "worker",
                 "POWERTOOLS_LOG_LEVEL": self._config.log_level,
+                "AWS_DEFAULT_REGION": Aws.REGION,
                 "TALLYREEL_TABLE": storage.table.table_name,
                 "TALLYREEL_BUCKET": storage.bucket.bucket_name,
                 "TALLYREEL_QUEUE_URLS": self.to_json_string(queues),

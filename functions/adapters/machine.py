@@ -13,9 +13,11 @@ DISK_FULL = Failed(code="disk-full", reason="There was no room left for the file
 MEMORY_FULL = Failed(code="memory-full", reason="The work took more memory than there is.")
 
 
-def shortage_of(workdir: Path, *, cgroup: Path = CGROUP) -> Failed | None:
+def shortage_of(
+    workdir: Path, *, cgroup: Path = CGROUP, disk_bytes_min: int = DISK_BYTES_MIN
+) -> Failed | None:
     """Say what is about to run out; a process that is killed for it could not."""
-    if shutil.disk_usage(workdir).free < DISK_BYTES_MIN:
+    if shutil.disk_usage(workdir).free < disk_bytes_min:
         return DISK_FULL
     share = memory_share(cgroup)
     return MEMORY_FULL if share is not None and share > MEMORY_SHARE_MAX else None

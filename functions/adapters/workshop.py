@@ -111,6 +111,7 @@ class _Child:
                         if "ended" in word:
                             return _outcome(word)
                         done, total = word["done"], word["total"]
+                        on_progress(done, total)
                 on_progress(done, total)
 
     def _words(self, piece: bytes) -> list[dict[str, Any]]:

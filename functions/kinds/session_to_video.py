@@ -17,16 +17,18 @@ from functions.domain.kinds import InvalidInput, Kind, Order, Promise, Runs, Upl
 from functions.domain.media import MediaHead
 from functions.domain.outcomes import Refused
 from functions.media.recording import BOUNDS, examine_head
+from functions.media.replay_plan import (
+    CREDITS_PER_MINUTE,
+    FPS,
+    FPS_MAX,
+    SIDE_MAX,
+    SIDE_MIN,
+    SPEED_MAX,
+    SPEED_MIN,
+)
 
-CREDITS_PER_MINUTE = 4
 MINUTES_MAX = round(BOUNDS.seconds_max / 60)
-
-# What the replay can do. It is not imported, because the API has no media library; a test compares.
-FPS, FPS_MAX = 25, 60
-SIDE_MIN, SIDE_MAX = 64, 3840
-SPEED_MIN, SPEED_MAX = 0.25, 16.0
-PAUSE_MIN, PAUSE_MAX = 0.5, 3600.0
-
+PAUSE_MIN, PAUSE_MAX = 0.5, 3600.0  # seconds
 SIZE = re.compile(r"([0-9]{2,4})x([0-9]{2,4})")
 
 

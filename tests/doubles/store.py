@@ -11,6 +11,7 @@ from functions.adapters.dynamodb_keys import due_shard, due_shard_name
 from functions.domain.attempts import Attempt
 from functions.domain.audit import AuditReport, Books, Lock
 from functions.domain.credits import Balance, Entry, EntryKind, entry_id, moved
+from functions.domain.errors import BadCursor
 from functions.domain.results import (
     AccountFull,
     Application,
@@ -165,7 +166,10 @@ class MemoryStore:
             if task.deadline is Deadline.OPERATOR and task.due_at is not None
         ]
         refs = [ref for _, ref in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
-        start = [ref.id for ref in refs].index(cursor) + 1 if cursor else 0
+        ids = [ref.id for ref in refs]
+        if cursor is not None and cursor not in ids:
+            raise BadCursor(cursor)
+        start = ids.index(cursor) + 1 if cursor is not None else 0
         return _page(refs[start:], limit, lambda ref: ref.id)
 
     def balance(self, account: str) -> Balance:

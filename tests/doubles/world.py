@@ -257,15 +257,17 @@ class MemoryDurations:
 class MemoryProgress:
     """Provides `ProgressStore`; `notes` holds all that was ever noted."""
 
-    notes: list[tuple[str, str | None, Progress]] = field(default_factory=list)
+    notes: list[tuple[str, str | None, datetime, Progress]] = field(default_factory=list)
 
     def write(self, task: Task, progress: Progress, at: datetime) -> None:
-        assert at.tzinfo is not None
-        self.notes.append((task.id, task.lease, progress))
+        self.notes.append((task.id, task.lease, at, progress))
 
     def read(self, task: Task) -> Progress | None:
-        mine = [note for of, lease, note in self.notes if (of, lease) == (task.id, task.lease)]
-        return mine[-1] if mine else None
+        mine = [note for note in self.notes if note[0] == task.id]
+        if not mine:
+            return None
+        _, lease, _, progress = max(mine, key=lambda note: note[2])
+        return progress if lease == task.lease else None
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from functions.adapters.dynamodb_items import task_key, task_of
 from functions.adapters.dynamodb_keys import account_pk, plain, stamp, task_sk, wire
-from functions.domain.states import Deadline
+from functions.domain.states import Deadline, TaskState
 from functions.domain.tasks import Task
 from local.stack import Stack
 
@@ -92,10 +92,16 @@ class Backstage:
         return self.invoke("sweep")
 
     def hurry(self, *accounts: str, patience: float) -> None:
-        """Let the deadlines come of those tasks that have stood still for so many seconds."""
+        """Let the deadlines come of those tasks that have stood still for so many seconds.
+
+        Those that wait for a worker have time while there are messages in the queue.
+        """
         now = time.monotonic()
         still = []
+        idle = not self._waiting()
         for task in self.tasks(*accounts):
+            if task.state is TaskState.QUEUED and not idle:
+                continue
             version, since = self._seen.get(task.id, (-1, now))
             if version != task.version:
                 self._seen[task.id] = (task.version, now)
@@ -104,6 +110,13 @@ class Backstage:
                 self._seen[task.id] = (task.version, now)
         if still:
             self.sweep(still)
+
+    def _waiting(self) -> int:
+        found = self.queues.get_queue_attributes(
+            QueueUrl=json.loads(self.live.outputs["QueueUrls"])["image_to_video"],
+            AttributeNames=["ApproximateNumberOfMessages"],
+        )
+        return int(found["Attributes"]["ApproximateNumberOfMessages"])
 
     def send_again(self, task: Task) -> None:
         """Deliver a task's ticket once more, as a queue may do at any time."""

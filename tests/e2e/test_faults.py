@@ -61,7 +61,7 @@ def test_few_tasks_end_under_faults_and_a_power_cut(
 def test_two_hundred_tasks_end_under_a_fifth_of_faults(
     rough: tuple[Stack, FaultProxy], photo: bytes, record_property: Callable[[str, object], None]
 ) -> None:
-    weather = Weather(rules=FIFTH, outages=3, power_cuts=8, patience=20.0, most_seconds=3000.0)
+    weather = Weather(rules=FIFTH, outages=3, power_cuts=8, patience=30.0, most_seconds=3000.0)
 
     outcome = Storm(*rough, photo, weather).run(accounts=10, each=20)
 

@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.emulator]
 
 
 def test_the_deployed_api_answers_where_the_stack_says(local_stack: Stack) -> None:
-    open_page = httpx.get(f"{local_stack.api_url}/v1/kinds")
+    open_page = httpx.get(f"{local_stack.api_url}/v1/kinds", timeout=30)
     assert open_page.status_code == 200
-    closed_page = httpx.get(f"{local_stack.api_url}/v1/credits")
+    closed_page = httpx.get(f"{local_stack.api_url}/v1/credits", timeout=30)
     assert closed_page.status_code == 401
 
 

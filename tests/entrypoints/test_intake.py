@@ -1,6 +1,7 @@
 """The HTTP API: every status code of the design, and that nothing is half-held in any of them."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -407,6 +408,10 @@ class TestDocuments:
             "/v1/admin/spend",
             "/v1/admin/tasks/{account}/{id}/review",
             "/v1/admin/audit",
+            "/v1/config",
+            "/v1/quotes",
+            "/v1/admin/hooks",
+            "/v1/admin/hooks/replay",
         }
 
     def test_kinds_are_open_to_all(self, call: Call) -> None:
@@ -415,11 +420,52 @@ class TestDocuments:
         assert "image_to_video" in [kind["name"] for kind in kinds]
         assert kinds[0]["input"]["additionalProperties"] is False
 
+    def test_config_tells_how_to_sign_in(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = call("GET", "/v1/config", claims=None).body
+
+        assert found["operator_group"] == "operators"
+        assert found["identity"] == {
+            "sign_in": "password",
+            "issuer": "https://cognito-idp.eu-west-1.amazonaws.com/pool",
+            "client_id": "app-client",
+            "endpoint": "https://cognito-idp.eu-west-1.amazonaws.com/",
+        }
+        monkeypatch.setenv("TALLYREEL_SIGN_IN", "redirect")
+        elsewhere = call("GET", "/v1/config", claims=None).body["identity"]
+        assert (elsewhere["sign_in"], elsewhere["endpoint"]) == ("redirect", None)
+
     def test_the_console_is_at_the_root(self, call: Call) -> None:
         answer = call("GET", "/", claims=None)
 
         assert answer.headers["Content-Type"].startswith("text/html")
-        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "connect-src 'self' memory:" in policy
+        assert "https://cognito-idp.eu-west-1.amazonaws.com;" in policy
+
+    def test_the_consoles_files_are_kept_under_their_version_only(self, call: Call) -> None:
+        page = call("GET", "/", claims=None)
+        (script,) = re.findall(r'src="(console/[0-9a-f]{12}/app.js)"', page.body)
+
+        kept = call("GET", f"/{script}", claims=None)
+        assert kept.headers["Content-Type"] == "text/javascript; charset=utf-8"
+        assert "immutable" in kept.headers["Cache-Control"]
+        other = call("GET", "/console/before/app.js", claims=None)
+        assert other.headers["Cache-Control"] == "no-cache"
+        for name in ("nothing.js", "index.html", "..%2Fapi.py"):
+            assert problem(call("GET", f"/console/x/{name}", claims=None))[0] == 404
+        same = {"if-none-match": kept.headers["ETag"]}
+        assert call("GET", f"/{script}", claims=None, headers=same).status == 304
+
+    def test_a_quote_is_what_the_order_holds(self, call: Call) -> None:
+        asked = {"kind": "image_to_video", "input": {"seconds": 4}}
+
+        assert call("POST", "/v1/quotes", body=asked).body["price"] == 8
+        assert order(call).body["credits"]["amount"] == 8
+        wrong = asked | {"input": {"seconds": 0}}
+        assert problem(call("POST", "/v1/quotes", body=wrong))[0] == 400
+        assert problem(call("POST", "/v1/quotes", body=asked | {"kind": "song"}))[0] == 400
 
     def test_anything_else_is_a_problem(self, call: Call) -> None:
         assert problem(call("GET", "/v1/nothing"))[0] == 404

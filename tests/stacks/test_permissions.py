@@ -11,7 +11,7 @@ WIDE_ALLOWED = {
     "/hooks/*",
     "/stream/*",
 }
-DELIVERS_LOGS = "logs:CreateLogDelivery"  # takes no resource
+TAKE_NO_RESOURCE = {"logs:CreateLogDelivery", "ecr:GetAuthorizationToken"}
 
 
 def _statements(assembly: Assembly) -> list[tuple[str, dict[str, Any]]]:
@@ -43,7 +43,7 @@ def test_no_action_is_a_pattern(assembly: Assembly) -> None:
 def test_no_resource_is_wider_than_a_listed_prefix(assembly: Assembly) -> None:
     for name, statement in _statements(assembly):
         for resource in map(_text, _list(statement["Resource"])):
-            if DELIVERS_LOGS in _list(statement["Action"]):
+            if TAKE_NO_RESOURCE & set(_list(statement["Action"])):
                 continue
             assert "*" not in resource or resource.removeprefix("<>") in WIDE_ALLOWED, (
                 name,
@@ -142,3 +142,21 @@ def test_queues_and_buckets_refuse_plain_http(assembly: Assembly) -> None:
             )
             guarded.append(kind)
     assert guarded.count("AWS::SQS::QueuePolicy") == len(assembly.resources("AWS::SQS::Queue"))
+
+
+def test_the_worker_takes_tickets_and_moves_tasks_and_starts_nothing(assembly: Assembly) -> None:
+    (statements,) = (
+        policy["Properties"]["PolicyDocument"]["Statement"]
+        for name, policy in assembly.resources("AWS::IAM::Policy").items()
+        if name.startswith("WorkerRoleDefaultPolicy")
+    )
+    got = {action for statement in statements for action in _list(statement["Action"])}
+    assert got == WRITES | {
+        "dynamodb:GetItem",
+        "s3:GetObject",
+        "s3:ListBucket",
+        "s3:PutObject",
+        "sqs:ChangeMessageVisibility",
+        "sqs:DeleteMessage",
+        "sqs:ReceiveMessage",
+    }

@@ -34,7 +34,9 @@ def _without_assets(template: dict[str, Any]) -> str:
 def test_a_local_deployment_gets_the_template_that_aws_gets(
     assembly: Assembly, local_assembly: Assembly
 ) -> None:
-    for name, template in assembly.templates.items():
+    assert set(assembly.templates) - set(local_assembly.templates) == {"TallyreelWorker"}
+    for name in local_assembly.templates:
+        template = assembly.templates[name]
         wanted = json.loads(_without_assets(template))
         # The bootstrap version that the default synthesizer asks for, and its CLI one does not.
         wanted.pop("Rules")

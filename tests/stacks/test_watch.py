@@ -42,8 +42,18 @@ PROMISED = {
 }
 
 
+def _for_people(assembly: Assembly) -> list[dict[str, Any]]:
+    """Leave out those that scale workers."""
+    policies = assembly.resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+    return [
+        alarm
+        for alarm in assembly.resources("AWS::CloudWatch::Alarm").values()
+        if not any(act["Ref"] in policies for act in alarm["Properties"].get("AlarmActions", []))
+    ]
+
+
 def _alarms(assembly: Assembly) -> dict[str, dict[str, Any]]:
-    found = assembly.resources("AWS::CloudWatch::Alarm").values()
+    found = _for_people(assembly)
     return {each["Properties"]["AlarmName"]: each["Properties"] for each in found}
 
 
@@ -163,7 +173,7 @@ def test_a_failure_rate_needs_more_than_a_few_tasks(assembly: Assembly) -> None:
 def test_alarms_on_expressions_exist_unless_a_deploy_declines_them(
     assembly: Assembly, name: str
 ) -> None:
-    found = assembly.resources("AWS::CloudWatch::Alarm").values()
+    found = _for_people(assembly)
     template = assembly.templates["TallyreelPipeline"]
     assert template["Parameters"]["ExpressionAlarms"]["Default"] == "yes"
     assert any(each["Properties"]["AlarmName"] == f"Tallyreel-{name}" for each in found)

@@ -1,5 +1,6 @@
 """The API as a whole: routes together, and what happens to anything that goes wrong."""
 
+import json
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +17,7 @@ from functions.domain.errors import TallyreelError
 from functions.domain.kinds import invalid
 from functions.entrypoints import log
 from functions.entrypoints.http import console, credit_routes, operator_routes, task_routes
+from functions.entrypoints.http.description import completed
 from functions.entrypoints.http.problems import (
     INTERNAL,
     NOT_FOUND,
@@ -91,7 +93,7 @@ def _serve_documents(app: APIGatewayHttpResolver) -> None:
 @cache
 def openapi_document() -> str:
     """Write the API down as OpenAPI."""
-    return api().get_openapi_json_schema(
+    described = api().get_openapi_json_schema(
         title="Tallyreel",
         version=VERSION,
         description="Paid media tasks that always end: delivered, verified and charged once, "
@@ -99,3 +101,4 @@ def openapi_document() -> str:
         security_schemes={"token": HTTPBearer(bearerFormat="JWT")},
         security=[{"token": []}],
     )
+    return json.dumps(completed(json.loads(described)))

@@ -65,7 +65,11 @@ def priced(body: QuoteBody) -> Response[Any]:
     return reply(QuoteView(price=found.price, unit_price=found.unit_price, units=found.units))
 
 
-@router.get("/v1/kinds", summary="See what can be ordered", responses=view(200, KindList))
+@router.get(
+    "/v1/kinds",
+    summary="See what can be ordered",
+    responses=view(200, KindList),
+)
 def kinds() -> Response[Any]:
     """List kinds with their inputs and prices."""
     shown = [

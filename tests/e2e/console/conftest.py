@@ -25,7 +25,6 @@ from pydantic import BaseModel
 
 from local.customer import Customer, sign_in
 from local.instance import ROOT
-from local.picture import draw_picture
 from local.stack import Stack
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -102,9 +101,9 @@ def user(live: Stack, *groups: str) -> User:
 
 
 @pytest.fixture(scope="session")
-def photo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def photo_file(photo: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("console") / "photo.jpg"
-    draw_picture(path)
+    path.write_bytes(photo)
     return path
 
 
@@ -194,7 +193,7 @@ def visiting(browser: Browser, local_stack: Stack) -> Iterator[Visiting]:
         context = browser.new_context(**options)
         context.set_default_timeout(PATIENCE_MS)
         made = Visit(page=context.new_page(), live=local_stack)
-        made.page.on("request", lambda request: made.asked.append(request))
+        made.page.on("request", lambda request: made.asked.extend([request]))
         made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
         made.page.on("console", lambda message: made.complaints.extend(_violation(message)))
         visits.append(made)

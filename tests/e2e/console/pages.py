@@ -83,6 +83,8 @@ EXPIRED_TASK = task(TaskState.DELIVERED, (TaskState.DELIVERED, 1, "ok")).model_c
             height=720,
             codec="h264",
             expires_at=BEGUN,
+            notice=None,
+            thumbnails=[],
         ),
     }
 )

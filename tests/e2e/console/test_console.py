@@ -89,7 +89,7 @@ def test_a_photo_is_ordered_followed_and_seen(
     page.get_by_role("row", name="Spent").get_by_role("link").click()
     page.get_by_text("Your result is ready.").wait_for()
     page.get_by_role("link", name="Tasks", exact=True).first.click()
-    expect(page.get_by_role("listitem")).to_contain_text("Ready")
+    expect(page.locator(".list > li")).to_contain_text("Ready")
     visit.is_fine("tasks")
 
 

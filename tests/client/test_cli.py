@@ -1,0 +1,67 @@
+"""The command line's memory, and how it ends."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tallyreel import cli
+from tests.client.test_client import Script, answer, shown
+
+SLOT = {"url": "https://files.example/", "fields": {"key": "k"}, "upload": "S"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TALLYREEL_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    (tmp_path / "photo.jpg").write_bytes(b"photo")
+    return tmp_path / "photo.jpg"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, script: Script, *words: str) -> int:
+    monkeypatch.setattr(cli, "connected", script.client)
+    monkeypatch.setattr("sys.argv", ["tallyreel", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+def test_an_order_without_an_answer_is_gone_on_with(
+    home: Path, photo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("submit", str(photo), "--seconds", "1")
+    first = Script(answer(201, SLOT), httpx.Response(204), *[None] * 6)
+    assert run(monkeypatch, first, *words) == 2
+    assert len(list(home.glob("order-*"))) == 1
+
+    second = Script(answer(202, shown("queued")))
+    assert run(monkeypatch, second, *words) == 0
+    assert {*second.keys()} == {each.headers["idempotency-key"] for each in first.asked[2:]}
+    assert second.asked[0].content == first.asked[2].content
+    assert list(home.glob("order-*")) == []
+
+
+def test_a_refused_order_is_forgotten(
+    home: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor = {"code": "insufficient-credit", "detail": "Too little.", "price": 2, "available": 1}
+    script = Script(answer(201, SLOT), httpx.Response(204), answer(402, poor))
+
+    assert run(monkeypatch, script, "submit", str(photo)) == 1
+    assert capsys.readouterr().err.strip() == "Too little."
+    assert list(home.glob("order-*")) == []
+
+
+def test_a_task_that_failed_ends_with_a_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = shown("failed", error={"code": "photo-truncated", "reason": "It is cut off."})
+
+    assert run(monkeypatch, Script(answer(200, failed)), "follow", "T1") == 1
+    assert run(monkeypatch, Script(answer(200, failed | {"timeline": []})), "show", "T1") == 0
+    assert "It is cut off. (photo-truncated)" in capsys.readouterr().out
