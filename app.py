@@ -13,8 +13,9 @@ def main() -> None:
     """Write the cloud assembly: no AWS call, no Docker, network only for wheels not yet here."""
     app = cdk.App()
     config = Config.from_context(app.node.try_get_context)
-    # Beside the platform of the layers' wheels, this is all that `local` changes: the emulator
-    # has no bootstrap roles to assume, so assets and templates go up with the caller's own keys.
+    # Beside the platform of the layers' wheels and the console's origin, this is all that `local`
+    # changes: the emulator has no bootstrap roles to assume, so assets and templates go up with
+    # the caller's own keys.
     synthesizer = cdk.CliCredentialsStackSynthesizer() if config.local else None
     storage = StorageStack(app, f"{config.name}Storage", config=config, synthesizer=synthesizer)
     pipeline = PipelineStack(

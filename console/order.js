@@ -124,7 +124,7 @@ async function submit(state, wanted, { told, progress, changed }) {
   }
   try {
     if (!state.upload) {
-      const type = { kind: state.kind.name, content_type: state.file.type };
+      const type = { kind: state.kind.name, content_type: typeOf(state.file) };
       const slot = (await insist("POST", "v1/uploads", { body: type })).body;
       progress.hidden = false;
       await send(slot, state.file, (part) => (progress.value = part));
@@ -160,7 +160,7 @@ function source(state, told) {
   const take = (given) => {
     fill(told);
     if (!given) return;
-    if (!kind.content_types.includes(given.type)) return fill(told, notice("bad", t("new.type", { types: kinds(kind) })));
+    if (!kind.content_types.includes(typeOf(given))) return fill(told, notice("bad", t("new.type", { types: kinds(kind) })));
     if (given.size > kind.bytes_max) return fill(told, notice("bad", t("new.size", { size: bytes(kind.bytes_max) })));
     [state.file, state.upload] = [given, null];
     fill(chosen, `${given.name} · ${bytes(given.size)}`);
@@ -185,6 +185,11 @@ function source(state, told) {
   });
   return area;
 }
+
+// Browsers do not know every type, nor call each by the same name.
+const BY_NAME = { json: "application/json", gz: "application/gzip", webp: "image/webp", mp4: "video/mp4" };
+const typeOf = (file) =>
+  file.type === "application/x-gzip" ? "application/gzip" : file.type || BY_NAME[file.name.split(".").pop().toLowerCase()];
 
 const kinds = (kind) => kind.content_types.map((each) => each.split("/").pop().toUpperCase()).join(", ");
 
@@ -229,7 +234,7 @@ function oneField(kind, name, schema, kept) {
   } else {
     input = h("textarea", { ...about, rows: 3, "data-json": true, value: value === "" ? "" : JSON.stringify(value) });
   }
-  const help = named("help", name, schema.description);
+  const help = named("help", name, schema.description ?? "");
   if (help) input.setAttribute("aria-describedby", `${id}-help`);
   return h("div", { class: schema.type === "boolean" ? "field check" : "field" },
     h("label", { for: id }, named("field", name, schema.title ?? name)),

@@ -173,6 +173,9 @@ def main() -> None:
     microburst: Any = import_module("microburst.core.pipeline")
     wiring: Any = import_module("microburst.app")
     host: Any = import_module("microburst.detection.host")
+    forward: Any = import_module("microburst.forward")
+    # It would take the length off answers; those to HEAD consist of nothing else.
+    forward.HOP_BY_HOP -= {"content-length"}
     # It would read every service's model to know names of hosts; ours are numbers.
     host._endpoint_prefix_map = dict  # noqa: SLF001 - it has no setting
     if given.guardian:

@@ -1,9 +1,10 @@
 """`tallyreel`: order, follow and fetch from a shell; look after a deployment as an operator."""
 
+import json
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -73,13 +74,17 @@ def submit(
     aspect: str | None = None,
     prompt: str | None = None,
     provider: str | None = None,
+    more: Annotated[
+        list[str] | None, typer.Option("--set", help="any other field: name=value")
+    ] = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="follow it and fetch the result")] = False,
     to: Annotated[Path | None, typer.Option(help="where to put the result")] = None,
 ) -> None:
     """Order a task. A repeat after a crash or a lost answer goes on with the same order."""
     options = {"motion": motion, "seconds": seconds, "aspect": aspect, "prompt": prompt}
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    given |= dict(map(_field, more or []))
     with connected() as client:
         name = waiting_name(file, kind, given, provider)
         order = Waiting.load(name)
@@ -99,6 +104,16 @@ def submit(
         out.print(f"{task['id']}  {task['credits']['amount']} credits held", markup=False)
         if wait:
             _followed(client, task["id"], to)
+
+
+def _field(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--set {text}: say name=value")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 @app.command()

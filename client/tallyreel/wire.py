@@ -77,7 +77,9 @@ def written(file: Path, answer: httpx.Response) -> Iterator[Callable[[bytes], An
 
 def content_type_of(file: Path) -> str:
     """Guess what a file is, by its name."""
-    kind, _ = mimetypes.guess_type(file.name)
+    kind, packed = mimetypes.guess_type(file.name)
+    if packed == "gzip":
+        return "application/gzip"
     if kind is None:
         raise ValueError(f"{file.name}: say its content_type")
     return kind

@@ -10,7 +10,7 @@ from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef
 from functions.domain.work import Errand, Progress
 
-LOOK = timedelta(seconds=1)  # a canceled render is ended this soon, for half a read unit a look
+LOOK = timedelta(seconds=0.7)  # for half a read unit each: a canceled render is ended within two
 NOTE = timedelta(seconds=10)
 AFTERWARDS_SECONDS = 15  # to inspect and to upload, of the time that a worker still has
 # Five times slower than the slowest page measured on one core.

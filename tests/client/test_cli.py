@@ -1,5 +1,6 @@
 """The command line's memory, and how it ends."""
 
+import json
 from pathlib import Path
 
 import httpx
@@ -65,3 +66,16 @@ def test_a_task_that_failed_ends_with_a_status(
     assert run(monkeypatch, Script(answer(200, failed)), "follow", "T1") == 1
     assert run(monkeypatch, Script(answer(200, failed | {"timeline": []})), "show", "T1") == 0
     assert "It is cut off. (photo-truncated)" in capsys.readouterr().out
+
+
+def test_any_field_can_be_set(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = tmp_path / "session.json.gz"
+    recording.write_bytes(b"")
+    script = Script(answer(201, SLOT), httpx.Response(204), answer(202, shown("queued")))
+    words = ("submit", str(recording), "--kind", "session_to_video", "--set", "minutes=3")
+
+    assert run(monkeypatch, script, *words, "--set", "size=640x360") == 0
+    assert json.loads(script.asked[0].content)["content_type"] == "application/gzip"
+    wanted = {"source": "S", "minutes": 3, "size": "640x360"}
+    assert json.loads(script.asked[2].content)["input"] == wanted
+    assert home.is_dir()

@@ -9,7 +9,8 @@ from tests.simulation.actors import BLACK, BROKEN, CUT_OFF
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import Fault
 from tests.simulation.story import Story
-from tests.simulation.town import Town, TownPorts
+from tests.simulation.town import Town
+from tests.simulation.town_ports import TownPorts
 
 DELIVERED = frozenset({TaskState.DELIVERED})
 CANCELED = frozenset({TaskState.CANCELED})

@@ -46,7 +46,15 @@ def test_a_local_deployment_gets_the_template_that_aws_gets(
         got["Resources"] = _without_layer_hashes(got["Resources"])
         assert got.get("Parameters", {}) == wanted.pop("Parameters")
         got.pop("Parameters", None)
-        assert got == wanted
+        assert _without_console_origin(got) == _without_console_origin(wanted)
+
+
+def _without_console_origin(template: dict[str, Any]) -> dict[str, Any]:
+    """Leave out where the console is served from: another host here than on AWS."""
+    for resource in template["Resources"].values():
+        for rule in resource["Properties"].get("CorsConfiguration", {}).get("CorsRules", []):
+            assert len(rule.pop("AllowedOrigins")) == 1
+    return template
 
 
 def _without_layer_hashes(resources: dict[str, Any]) -> dict[str, Any]:

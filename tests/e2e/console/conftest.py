@@ -44,7 +44,8 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 SHOTS = os.environ.get("TALLYREEL_SHOTS")  # a folder to keep pictures in, to look at them
 
 
-@pytest.fixture(scope="session")
+# Closed with the module: an open driver has an event loop, which other tests could not start.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
