@@ -133,7 +133,7 @@ def _worked(ports: AwsPorts, task: Task, workdir: Path) -> None:
     if finding is None:
         raise TypeError(finding)
     settle(ports, ref, 1, finding)
-    ports.store.report(ref, 1)  # the last poll shows how the result was checked
+    ports.store.report(task)  # the last poll shows how the result was checked
 
 
 def _prepared(live: Emulator) -> dict[str, str]:

@@ -33,9 +33,9 @@ def input_sk(task: str) -> str:
     return f"INPUT#{task}"
 
 
-def report_sk(task: str, attempt: int) -> str:
-    """Keep one inspection per attempt."""
-    return f"REPORT#{task}#{attempt}"
+def report_sk(task: str, cycle: int, attempt: int) -> str:
+    """Keep one inspection per attempt of each round."""
+    return f"REPORT#{task}#{cycle}.{attempt}"
 
 
 def idem_sk(key_hash: str) -> str:

@@ -216,13 +216,14 @@ class DynamoTaskStore:
         return Contended()
 
     def put_report(self, task: Task, verdict: Verdict) -> None:
-        key = {"pk": account_pk(task.account), "sk": report_sk(task.id, task.attempt)}
+        key = {"pk": account_pk(task.account), "sk": report_sk(task.id, task.cycle, task.attempt)}
         cold = {"verdict": verdict_text(verdict), "ttl": _cold_until(task)}
         call = writes.put(self._table, key | cold, ABSENT)["Put"]
         self._write(lambda: self._client.put_item(**call))
 
-    def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
-        item = self._get(ref.account, report_sk(ref.id, attempt), fresh=False)
+    def report(self, task: Task) -> Verdict | None:
+        name = report_sk(task.id, task.cycle, task.attempt)
+        item = self._get(task.account, name, fresh=False)
         return verdict_of(item["verdict"]) if item else None
 
     def put_late(self, task: Task, output_key: str, at: datetime) -> None:

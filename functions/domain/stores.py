@@ -88,7 +88,7 @@ class TaskStore(Protocol):
         """Keep an attempt's inspection; the first one stays."""
         ...
 
-    def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
+    def report(self, task: Task) -> Verdict | None:
         """Read an attempt's inspection."""
         ...
 

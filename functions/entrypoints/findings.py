@@ -25,5 +25,9 @@ def finding_of(plain: dict[str, Any]) -> Finding:
         expires_at = datetime.fromisoformat(until) if until else None
         output = Output(**(output | {"expires_at": expires_at}))
     return Finding(
-        ruling=Ruling(plain["ruling"]), code=plain["code"], reason=plain["reason"], output=output
+        ruling=Ruling(plain["ruling"]),
+        code=plain["code"],
+        reason=plain["reason"],
+        lease=plain["lease"],
+        output=output,
     )

@@ -6,7 +6,7 @@ from functions.domain.attempts import Attempt
 from functions.domain.credits import EntryKind
 from functions.domain.deadlines import Limits
 from functions.domain.ports import Ports
-from functions.domain.results import Application, Applied, Stale
+from functions.domain.results import Application, Applied, Contended, Stale
 from functions.domain.states import Deadline
 from functions.domain.tasks import Change, Happening, Ignored, Task, decide, row_for
 from functions.domain.tickets import TaskRef
@@ -70,7 +70,7 @@ def report(
     """Take a worker's step, whose image may be old by now: only its attempt and lease count."""
     result = advance(ports, task, happening, attempt)
     for _ in range(REPORT_TRIES):
-        if not isinstance(result, Stale):
+        if not isinstance(result, Stale | Contended):
             break
         now = ports.store.get(TaskRef(account=task.account, id=task.id))
         if now is None or (now.attempt, now.lease) != (task.attempt, task.lease):

@@ -37,7 +37,7 @@ def settle(ports: Ports, ref: TaskRef, attempt: int, finding: Finding) -> Settle
     task = ports.store.get(ref)
     if task is None or task.state is not TaskState.VERIFYING or task.attempt != attempt:
         return Settlement.SKIPPED
-    if task.deadline is Deadline.REVIEW:
+    if task.deadline is Deadline.REVIEW or task.lease != finding.lease:
         return Settlement.SKIPPED
     happening = _happening(ports, task, finding)
     result = advance(ports, task, happening)

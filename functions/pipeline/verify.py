@@ -22,6 +22,7 @@ class Finding:
     ruling: Ruling
     code: str
     reason: str
+    lease: str | None = None  # whose output was looked at
     output: Output | None = None
 
 
@@ -86,4 +87,10 @@ def _output(ports: Ports, task: Task, key: str, verdict: Verdict, thumbnails: in
 def _found(ports: Ports, task: Task, verdict: Verdict, output: Output | None) -> Finding:
     ports.store.put_report(task, verdict)
     ports.metrics.count("Verdict", kind=task.kind, ruling=verdict.ruling)
-    return Finding(ruling=verdict.ruling, code=verdict.code, reason=verdict.reason, output=output)
+    return Finding(
+        ruling=verdict.ruling,
+        code=verdict.code,
+        reason=verdict.reason,
+        lease=task.lease,
+        output=output,
+    )

@@ -332,8 +332,9 @@ class TestReports:
         store.put_report(found, good)
         store.put_report(found, bad)
 
-        assert store.report(ref, 1) == good
-        assert store.report(ref, 2) is None
+        assert store.report(found) == good
+        assert store.report(replace(found, attempt=2)) is None
+        assert store.report(replace(found, cycle=1)) is None
 
 
 class TestAttempts:

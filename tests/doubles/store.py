@@ -52,7 +52,7 @@ class MemoryStore:
     entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
     locks: dict[tuple[str, str, str], str] = field(default_factory=dict)
     keys: dict[tuple[str, str], _Key] = field(default_factory=dict)
-    reports: dict[tuple[TaskRef, int], Verdict] = field(default_factory=dict)
+    reports: dict[tuple[TaskRef, int, int], Verdict] = field(default_factory=dict)
     late: dict[tuple[TaskRef, int, str | None], tuple[str, datetime]] = field(default_factory=dict)
     submits: dict[tuple[TaskRef, int, int], Attempt] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
@@ -101,6 +101,8 @@ class MemoryStore:
             )
             if change.on_deadline and now is not None:
                 same = same and now.due_at == before.due_at
+            if not same:
+                return Stale()
             kind = change.credits
             if kind is EntryKind.HOLD:
                 holder = self.locks.get(_lock(after))
@@ -109,8 +111,6 @@ class MemoryStore:
                 refused = self._hold_refused(after, self.open_max)
                 if refused:
                     return refused
-            if not same:
-                return Stale()
             if kind is not None:
                 self._move(after, kind, change.at)
                 if kind is EntryKind.HOLD:
@@ -207,10 +207,10 @@ class MemoryStore:
         return Granted(id=entry.id)
 
     def put_report(self, task: Task, verdict: Verdict) -> None:
-        self.reports.setdefault((_ref(task), task.attempt), verdict)
+        self.reports.setdefault((_ref(task), task.cycle, task.attempt), verdict)
 
-    def report(self, ref: TaskRef, attempt: int) -> Verdict | None:
-        return self.reports.get((ref, attempt))
+    def report(self, task: Task) -> Verdict | None:
+        return self.reports.get((_ref(task), task.cycle, task.attempt))
 
     def put_late(self, task: Task, output_key: str, at: datetime) -> None:
         self.late.setdefault((_ref(task), task.attempt, task.lease), (output_key, at))

@@ -22,7 +22,7 @@ from tests.e2e.conftest import opened
 from tests.e2e.storm import PRICE
 
 THREADS = 16
-AFFORDED = 3  # clips that an account can pay for at a time; more are asked for
+ACCOUNTS = 3
 REFUSALS = {"resource-busy", "insufficient-credit", "account-full"}
 
 pytestmark = [pytest.mark.e2e, pytest.mark.emulator]
@@ -35,6 +35,7 @@ class Account:
     customer: Customer
     sources: list[str]
     keys: list[str]
+    granted: int
     acknowledged: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     refused: list[str] = field(default_factory=list)
     canceled: int = 0
@@ -63,22 +64,23 @@ class Account:
 
 
 def accounts(
-    live: Stack, operator: Customer, photo: bytes, *, count: int, keys: int
+    live: Stack, operator: Customer, photo: bytes, *, keys: int, afforded: int
 ) -> Iterable[Account]:
-    for _ in range(count):
-        customer = funded(live, operator, AFFORDED * PRICE)
+    for _ in range(ACCOUNTS):
+        customer = funded(live, operator, afforded * PRICE)
         sources = [uploaded(customer, photo + b"%04d" % one) for one in range(keys // 2)]
-        yield Account(customer, sources, [secrets.token_urlsafe(24) for _ in range(keys)])
+        named = [secrets.token_urlsafe(24) for _ in range(keys)]
+        yield Account(customer, sources, named, afforded * PRICE)
 
 
-def rush(crowd: list[Account], *, moves: int) -> None:
+def rush(crowd: list[Account], *, moves: int, cancels: float) -> None:
     """Let all threads go at the accounts at once."""
 
     def client(seed: int) -> None:
         choice = random.Random(seed)
         for _ in range(moves):
             account = choice.choice(crowd)
-            if choice.random() < 0.25:
+            if choice.random() < cancels:
                 account.cancel(choice)
             else:
                 account.order(choice.randrange(len(account.keys)))
@@ -103,7 +105,7 @@ def check(account: Account, backstage: Backstage) -> dict[str, int]:
     spent = PRICE * sum(task.state is TaskState.DELIVERED for task in tasks.values())
     balance: dict[str, int] = owner.get("/v1/credits").json()
     assert balance == {
-        "available": AFFORDED * PRICE - held - spent,
+        "available": account.granted - held - spent,
         "held": held,
         "spent": spent,
     }
@@ -118,12 +120,19 @@ def withdraw(account: Account, backstage: Backstage) -> None:
 
 
 def crowded(
-    rough: tuple[Stack, FaultProxy], photo: bytes, *, moves: int, render: bool
+    rough: tuple[Stack, FaultProxy],
+    photo: bytes,
+    *,
+    moves: int,
+    keys: int,
+    afforded: int,
+    cancels: float,
+    render: bool,
 ) -> dict[str, int]:
     """Rush, check, and then end every task: by delivery, or by withdrawing it."""
     live, proxy = rough
     with opened(live) as (backstage, operator), ExitStack() as stack:
-        crowd = list(accounts(live, operator, photo, count=3, keys=8))
+        crowd = list(accounts(live, operator, photo, keys=keys, afforded=afforded))
         names = [account.customer.account for account in crowd]
         for account in crowd:
             stack.enter_context(closing(account.customer))
@@ -131,7 +140,7 @@ def crowded(
         stack.callback(backstage.switch, "relay", on=True)
         proxy.play(faults.conflict(0.2), faults.lost_answer(0.02))
         before = proxy.injected()
-        rush(crowd, moves=moves)
+        rush(crowd, moves=moves, cancels=cancels)
         proxy.calm()
         while render and not all(task.state.done for task in backstage.tasks(*names)):
             backstage.hurry(*names, patience=10.0)
@@ -139,9 +148,10 @@ def crowded(
             check(account, backstage)
             withdraw(account, backstage)
             assert check(account, backstage)["held"] == 0
-        injected = proxy.injected() - before
+        injected, tasks = proxy.injected() - before, backstage.tasks(*names)
         return {
-            "tasks": len(backstage.tasks(*names)),
+            "tasks": len(tasks),
+            "delivered": sum(task.state is TaskState.DELIVERED for task in tasks),
             "orders": sum(len(each.acknowledged) + len(each.refused) for each in crowd),
             "refused": sum(len(each.refused) for each in crowd),
             "canceled": sum(each.canceled for each in crowd),
@@ -154,7 +164,7 @@ def test_sixteen_clients_on_three_accounts(
     rough: tuple[Stack, FaultProxy], photo: bytes, record_property: Callable[[str, object], None]
 ) -> None:
     """Nobody works on the tasks meanwhile, so all the writing is the clients'."""
-    figures = crowded(rough, photo, moves=4, render=False)
+    figures = crowded(rough, photo, moves=4, keys=8, afforded=3, cancels=0.25, render=False)
 
     record_property("concurrency", figures)
     print(figures)  # noqa: T201 - `make prove` shows it
@@ -166,7 +176,7 @@ def test_sixteen_clients_on_three_accounts(
 def test_sixteen_clients_while_everything_is_rendered(
     rough: tuple[Stack, FaultProxy], photo: bytes, record_property: Callable[[str, object], None]
 ) -> None:
-    figures = crowded(rough, photo, moves=40, render=True)
+    figures = crowded(rough, photo, moves=60, keys=60, afforded=20, cancels=0.05, render=True)
 
     record_property("concurrency", figures)
     print(figures)  # noqa: T201 - `make prove` shows it

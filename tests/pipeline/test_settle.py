@@ -9,9 +9,10 @@ from functions.domain.errors import InspectionFailed
 from functions.domain.kinds import Promise, Review
 from functions.domain.media import thumbnail_key
 from functions.domain.results import Applied
-from functions.domain.states import Deadline, TaskState
-from functions.domain.tasks import Ignored, Task
+from functions.domain.states import Deadline, Event, TaskState
+from functions.domain.tasks import Happening, Ignored, Task
 from functions.domain.verdicts import Inspected, NotVerified, Ruling, Verdict
+from functions.pipeline.advance import advance
 from functions.pipeline.relay import ticket_of
 from functions.pipeline.render import render
 from functions.pipeline.settle import Settlement, reviewed, settle
@@ -44,7 +45,7 @@ def test_a_verified_output_is_charged_and_delivered(
     assert found.output is not None
     assert found.output.key == rendered.output_key
     assert world.store.balance("alice") == Balance(available=12, spent=8)
-    assert world.store.report(ref_of(rendered), 1) is not None
+    assert world.store.report(found) is not None
 
 
 def test_running_the_workflow_twice_charges_once(
@@ -198,3 +199,22 @@ def test_what_was_repacked_is_what_is_delivered(
     assert world.media.files[output.key][0] == b"mended"
     assert world.media.files[thumbnail_key(output.key, "poster.jpg")][0] == b"poster"
     assert output.thumbnails == 1
+
+
+def test_a_finding_of_an_earlier_round_changes_nothing(
+    world: World, rendered: Task, tmp_path: Path
+) -> None:
+    finding = checked(world, rendered, tmp_path)
+    found = rendered
+    while found.state is not TaskState.DEAD:
+        world.clock.forward(hours=1)
+        if found.state is TaskState.QUEUED:
+            render(world, ticket_of(found), tmp_path)
+            found = now_of(world, rendered)
+        advance(world, found, Happening(event=Event.ATTEMPT_FAILED, code="black"))
+        found = now_of(world, rendered)
+    advance(world, found, Happening(event=Event.REDRIVE))
+    render(world, ticket_of(now_of(world, rendered)), tmp_path)
+
+    assert now_of(world, rendered).attempt == rendered.attempt
+    assert settle(world, ref_of(rendered), 1, finding) is Settlement.SKIPPED

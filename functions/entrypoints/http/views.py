@@ -72,7 +72,7 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
     output = task.output
     if output is None or task.state is not TaskState.DELIVERED:
         return None
-    report = ports.store.report(TaskRef(account=task.account, id=task.id), task.attempt)
+    report = ports.store.report(task)
     return ResultView(
         url=None
         if _expired(output, now)
