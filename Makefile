@@ -73,8 +73,9 @@ player: $(PLAYER)/node_modules/.package-lock.json ## Install the player of recor
 test: lint player ## Everything that CI runs
 	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-prove: lint player ## The tests and the long proofs
+prove: lint player ## The tests and the long proofs, with figures
 	@$(RUN) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+	@$(RUN) -m tests.prove
 
 bench: setup ## Measure (BENCH="task render"); see bench/README.md
 	@PYTHONPATH=. $(RUN) -m bench $(BENCH)

@@ -327,7 +327,6 @@ class TestReports:
         good = Verdict(ruling=Ruling.ACCEPT, code="ok", reason="", checks=(check,), facts=facts)
         bad = Verdict(ruling=Ruling.REJECT, code="black", reason="It is black.")
         found = task(1)
-        ref = TaskRef(account="alice", id=found.id)
 
         store.put_report(found, good)
         store.put_report(found, bad)
