@@ -44,9 +44,9 @@ class Order:
     def delivered(self) -> bool:
         return self.task.state is TaskState.DELIVERED
 
-    def called(self, body: bytes, headers: dict[str, str]) -> int:
-        """Call its hook as fal does."""
-        url = f"{self.live.api_url}/v1/hooks/fal/{token_of(self.task)}"
+    def called(self, attempt: Task, body: bytes, headers: dict[str, str]) -> int:
+        """Call an attempt's hook as fal does."""
+        url = f"{self.live.api_url}/v1/hooks/fal/{token_of(attempt)}"
         return httpx.post(url, content=body, headers=headers, trust_env=False).status_code
 
     def ledger(self) -> list[str]:
@@ -116,10 +116,10 @@ def test_a_forged_call_is_refused_and_the_genuine_one_counts(
         body = json.dumps({"request_id": before.job.id, "status": "OK", "payload": None}).encode()
         headers = signed(before.job.id, USER, str(int(before.created_at.timestamp())), body)
 
-        assert order.called(bytes([body[0] ^ 1]) + body[1:], headers) == 401
-        assert order.called(body, headers | {"x-fal-webhook-user-id": "user_other"}) == 401
+        assert order.called(before, bytes([body[0] ^ 1]) + body[1:], headers) == 401
+        assert order.called(before, body, headers | {"x-fal-webhook-user-id": "user_other"}) == 401
         assert order.task == before
-        assert order.called(body, headers) == 200
+        assert order.called(before, body, headers) == 200
         until(lambda: order.delivered)
-        assert order.called(body, headers) == 200  # once more, and late
+        assert order.called(before, body, headers) == 200  # once more, and late
         assert order.balance() == CHARGED
