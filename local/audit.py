@@ -14,6 +14,7 @@ RUNS_MAX = 20  # each goes on where the one before had to stop
 def audited(live: Stack) -> AuditReport:
     """Have everything added up anew."""
     with closing(live.client("lambda")) as functions, closing(live.client("dynamodb")) as table:
+        reports = DynamoAuditStore(table, live.outputs["TableName"])
         for run in range(RUNS_MAX):
             answer = functions.invoke(
                 FunctionName=live.outputs["AuditFunction"],
@@ -22,12 +23,10 @@ def audited(live: Stack) -> AuditReport:
             said = json.load(answer["Payload"])
             if "FunctionError" in answer:
                 raise LocalTrouble(f"The auditor failed: {said}")
-            if said["finished"]:
-                break
-        report = DynamoAuditStore(table, live.outputs["TableName"]).report()
-    if report is None or report.finished_at is None:
-        raise LocalTrouble("The auditor did not finish. Run it again: it goes on from there.")
-    return report
+            report = reports.report()
+            if report and report.finished_at:
+                return report
+    raise LocalTrouble("The auditor did not finish. Run it again: it goes on from there.")
 
 
 def show(report: AuditReport) -> None:

@@ -47,7 +47,8 @@ class Order:
     def called(self, attempt: Task, body: bytes, headers: dict[str, str]) -> int:
         """Call an attempt's hook as fal does."""
         url = f"{self.live.api_url}/v1/hooks/fal/{token_of(attempt)}"
-        return httpx.post(url, content=body, headers=headers, trust_env=False).status_code
+        sent = httpx.post(url, content=body, headers=headers, trust_env=False, timeout=30)
+        return sent.status_code
 
     def ledger(self) -> list[str]:
         return [
