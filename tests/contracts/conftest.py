@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 TABLE = "tasks"
+MOTO_REGION = "eu-central-1"
 
 
 def create_table(client: "DynamoDBClient", name: str = TABLE) -> None:
@@ -76,10 +77,11 @@ def emulated(found: Emulator, service: Any) -> Any:
 def table_client(kind: str, request: pytest.FixtureRequest) -> Iterator["DynamoDBClient"]:
     """A client of a fresh, empty table in moto or in the emulator."""
     if kind == "moto":
-        with mock_aws():
-            client: DynamoDBClient = boto3.client("dynamodb")
-            create_table(client)
-            yield client
+        # A region of its own, and nothing left in it: another mock may live in this process.
+        with mock_aws(), closing(boto3.client("dynamodb", region_name=MOTO_REGION)) as mocked:
+            create_table(mocked)
+            yield mocked
+            mocked.delete_table(TableName=TABLE)
         return
     with closing(emulated(request.getfixturevalue("bare_emulator"), "dynamodb")) as client:
         create_table(client)
