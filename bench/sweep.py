@@ -21,7 +21,7 @@ from typing import Any
 
 import boto3
 
-from bench.task import ACCOUNT, TABLE, Consumption, _prepared, watched_clients
+from bench.task import ACCOUNT, TABLE, Consumption, prepared, watched_clients
 from functions.adapters.dynamodb_items import task_item, task_key
 from functions.adapters.dynamodb_keys import wire
 from functions.bootstrap import AwsPorts, Settings
@@ -112,7 +112,7 @@ def main() -> None:
             seen = Consumption()
             logging.disable(logging.WARNING)  # the sweep tells of each of the twenty
             with watched_clients(live, seen):
-                _grow(QuietPorts(Settings(environment=_prepared(live))), seen, most)
+                _grow(QuietPorts(Settings(environment=prepared(live))), seen, most)
         finally:
             emulator.stop(instance)
 

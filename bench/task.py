@@ -99,7 +99,7 @@ def consumption(live: Emulator, workdir: Path) -> Consumption:
     """Take one task from order to delivery and count."""
     seen = Consumption()
     with watched_clients(live, seen):
-        ports = AwsPorts(Settings(environment=_prepared(live)))
+        ports = AwsPorts(Settings(environment=prepared(live)))
         operate.grant(ports, ACCOUNT, "grant-for-the-bench", 100, None)
         draw_picture(workdir / "photo.jpg")
         slot = intake.upload(ports, ACCOUNT, "image_to_video", "image/jpeg")
@@ -136,7 +136,8 @@ def _worked(ports: AwsPorts, task: Task, workdir: Path) -> None:
     ports.store.report(task)  # the last poll shows how the result was checked
 
 
-def _prepared(live: Emulator) -> dict[str, str]:
+def prepared(live: Emulator) -> dict[str, str]:
+    """Make what the stages need, and tell their settings."""
     access = {
         "endpoint_url": live.endpoint,
         "region_name": REGION,

@@ -17,7 +17,6 @@ from functions.domain.jobs import (
     JobState,
     Observation,
 )
-from functions.domain.media import output_key
 from functions.domain.ports import Ports
 from functions.domain.providers import Remote, Webhook
 from functions.domain.results import Application, Applied
@@ -25,6 +24,7 @@ from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance
+from functions.pipeline.claim import output_key_of
 from functions.pipeline.measure import window_seconds
 from functions.pipeline.spend import closed
 
@@ -83,15 +83,11 @@ def _bucket(ports: Ports, task: Task) -> Result:
     """Look for the output: a worker that died after its upload has delivered all the same."""
     if task.state is not TaskState.CHECKING:
         return None
-    key = _output_key(task)
+    key = output_key_of(task)
     if ports.media.head(key) is not None:
         return advance(ports, task, Happening(event=Event.RENDERED, output_key=key))
     lost = Happening(event=Event.ATTEMPT_FAILED, code="worker-lost", reason=LOST)
     return advance(ports, task, lost)
-
-
-def _output_key(task: Task) -> str:
-    return output_key(task.account, task.id, task.attempt, task.lease or "")
 
 
 def _searched(ports: Ports, task: Task, provider: Remote) -> Result:
@@ -123,7 +119,7 @@ def _observed(ports: Ports, task: Task, job: Job, provider: Remote) -> Result:
         return _running(ports, task, job)
     match seen.state:
         case JobState.SUCCEEDED:
-            done = Happening(event=Event.RENDERED, output_key=_output_key(task), job=job)
+            done = Happening(event=Event.RENDERED, output_key=output_key_of(task), job=job)
             ended = closed(ports, task, "succeeded", job=job, charged=seen.cost.charged)
             return advance(ports, task, done, ended)
         case JobState.FAILED:

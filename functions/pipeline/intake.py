@@ -99,7 +99,7 @@ def order(
         return wanted
     if isinstance(route, InvalidInput):
         return route
-    key_hash, print_ = _digest(key), fingerprint(kind_name, given, provider)
+    key_hash, print_ = digest(key), fingerprint(kind_name, given, provider)
     seen = _look(ports, account, kind, wanted)
     if not isinstance(seen, MediaHead):  # a repeat whose source is gone by now is still a repeat
         now = ports.clock.now()
@@ -170,7 +170,7 @@ def _route(ports: Ports, kind: Kind, provider: str | None) -> Route | InvalidInp
 def fingerprint(kind_name: str, given: Mapping[str, Any], provider: str | None = None) -> str:
     """Tell requests apart: the parsed body, sorted, with no defaults filled in."""
     body = [kind_name, given, provider]
-    return _digest(json.dumps(body, sort_keys=True, separators=(",", ":")))
+    return digest(json.dumps(body, sort_keys=True, separators=(",", ":")))
 
 
 def price_of(ports: Ports, kind: Kind, route: Route, default: int) -> int:
@@ -178,7 +178,8 @@ def price_of(ports: Ports, kind: Kind, route: Route, default: int) -> int:
     return ports.rules.unit_prices.get(f"{kind.name}/{route.provider}", default)
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Name a text by its SHA-256, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,6 +1,5 @@
 """Operate: what a person with the operators' claim can do."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +23,7 @@ from functions.domain.states import Event
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.domain.tickets import TaskRef
 from functions.pipeline.advance import advance
+from functions.pipeline.intake import digest
 
 PAGES_MAX = 20  # of dead tasks that one bulk redrive looks through
 
@@ -55,7 +55,7 @@ def grant(ports: Ports, account: str, key: str, amount: int, note: str | None) -
         at=now,
         note=note,
     )
-    key_hash, fingerprint = _digest(f"grant:{key}"), _digest(f"{amount}:{note}")
+    key_hash, fingerprint = digest(f"grant:{key}"), digest(f"{amount}:{note}")
     try:
         return ports.store.grant(
             account,
@@ -131,7 +131,3 @@ def health(ports: Ports, *, capped_at: int = 1000) -> Health:
     ]
     waiting = ports.store.dead(limit=capped_at, cursor=None)
     return Health(overdue=sum(overdue), dead=len(waiting.items), capped_at=capped_at)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

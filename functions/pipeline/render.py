@@ -1,25 +1,22 @@
 """Render: claim an attempt under a lease, make the file, put it into our bucket, say so."""
 
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
 
 from functions.domain.kinds import Runs
-from functions.domain.media import output_key
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.ports import Ports
 from functions.domain.providers import BuiltIn
-from functions.domain.results import Applied, Stale
-from functions.domain.states import Event, TaskState
+from functions.domain.results import Applied
+from functions.domain.states import Event
 from functions.domain.tasks import Happening, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.work import Errand
-from functions.pipeline.advance import advance, report
+from functions.pipeline.advance import report
+from functions.pipeline.claim import claim, claimable, output_key_of
 from functions.pipeline.inspect import inspected
 from functions.pipeline.tend import CutShort, LeaseLost, StayOver, Tending
-
-EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
 
 
 class Rendering(StrEnum):
@@ -35,7 +32,8 @@ class Rendering(StrEnum):
 
 def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = None) -> Rendering:
     """Work one ticket off. Every write names the attempt and the lease it was claimed under."""
-    task = _claim(ports, ticket)
+    waiting = claimable(ports, ticket)
+    task = claim(ports, waiting) if waiting else None
     if task is None:
         return Rendering.SKIPPED
     tending = Tending(ports, task, workdir, errand)
@@ -51,23 +49,6 @@ def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = 
         given = isinstance(report(ports, task, gone), Applied)
         return Rendering.GIVEN_BACK if given else Rendering.SUPERSEDED
     return _record(ports, task, outcome)
-
-
-def _claim(ports: Ports, ticket: Ticket) -> Task | None:
-    task = ports.store.get(TaskRef(account=ticket.account, id=ticket.id))
-    if task is None or task.state is not TaskState.QUEUED or task.attempt != ticket.attempt:
-        return None
-    early = ports.clock.now() + timedelta(seconds=EARLY_SECONDS)
-    if task.not_before and task.not_before > early:
-        return None
-    lease = ports.ids.lease()
-    claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=lease))
-    if isinstance(claimed, Applied):
-        return claimed.task
-    if isinstance(claimed, Stale):  # an SDK that repeats its own success is refused by it
-        now = ports.store.get(TaskRef(account=ticket.account, id=ticket.id))
-        return now if now and now.lease == lease else None
-    return None
 
 
 def _produce(
@@ -91,19 +72,15 @@ def _produce(
         outcome = inspected(ports, task, ordered["promise"], outcome, workdir)
     if isinstance(outcome, Rendered):
         tending.look()
-        ports.media.put(outcome.path, _key(task), content_type=outcome.content_type)
+        ports.media.put(outcome.path, output_key_of(task), content_type=outcome.content_type)
     return outcome
-
-
-def _key(task: Task) -> str:
-    return output_key(task.account, task.id, task.attempt, task.lease or "")
 
 
 def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> Rendering:
     match outcome:
         case Rendered():
             result = Rendering.RENDERED
-            happening = Happening(event=Event.RENDERED, output_key=_key(task))
+            happening = Happening(event=Event.RENDERED, output_key=output_key_of(task))
         case Refused():
             result = Rendering.REFUSED
             happening = Happening(event=Event.REFUSED, code=outcome.code, reason=outcome.reason)
@@ -117,6 +94,6 @@ def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> R
     if isinstance(report(ports, task, happening), Applied):
         return result
     if isinstance(outcome, Rendered):
-        ports.store.put_late(task, _key(task), ports.clock.now())
+        ports.store.put_late(task, output_key_of(task), ports.clock.now())
         ports.metrics.count("LateResult", kind=task.kind, account=task.account, task=task.id)
     return Rendering.SUPERSEDED

@@ -6,7 +6,6 @@ again.
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, assert_never
@@ -23,13 +22,12 @@ from functions.domain.jobs import (
 )
 from functions.domain.ports import Ports
 from functions.domain.providers import Remote
-from functions.domain.results import Applied
-from functions.domain.states import Event, TaskState
+from functions.domain.states import Event
 from functions.domain.tasks import Happening, Route, Task
 from functions.domain.tickets import TaskRef, Ticket
-from functions.pipeline.advance import advance, report
+from functions.pipeline.advance import report
+from functions.pipeline.claim import claim, claimable
 from functions.pipeline.intake import routes_of
-from functions.pipeline.render import EARLY_SECONDS
 from functions.pipeline.spend import closed
 
 DEFER_SECONDS = 20  # until a budget has room again; drawn at random up to twice as much
@@ -57,12 +55,8 @@ class Submission(StrEnum):
 
 def submit(ports: Ports, ticket: Ticket, workdir: Path) -> Submission:
     """Work one ticket off."""
-    ref = TaskRef(account=ticket.account, id=ticket.id)
-    task = ports.store.get(ref)
-    if task is None or task.state is not TaskState.QUEUED or task.attempt != ticket.attempt:
-        return Submission.SKIPPED
-    now = ports.clock.now()
-    if task.not_before and task.not_before > now + timedelta(seconds=EARLY_SECONDS):
+    task = claimable(ports, ticket)
+    if task is None:
         return Submission.SKIPPED
     provider = ports.providers[task.provider]
     if not isinstance(provider, Remote):
@@ -71,27 +65,25 @@ def submit(ports: Ports, ticket: Ticket, workdir: Path) -> Submission:
         wait = DEFER_SECONDS * (1 + ports.ids.jitter())
         ports.queue.send(ticket, delay_seconds=round(wait))
         return Submission.DEFERRED
+    ref = TaskRef(account=task.account, id=task.id)
     ordered = ports.store.input(ref)
     if ordered is None:
         raise LookupError(f"{ref} has no input")
-    claimed = _claim(ports, task, ordered)
+    claimed = claim(ports, task, _attempt(ports, task, ordered))
     if claimed is None:
         return Submission.SKIPPED
     order = _order(ports, claimed, provider, ordered, workdir)
     return _record(ports, claimed, ports.remote.submit(provider, order))
 
 
-def _claim(ports: Ports, task: Task, ordered: Mapping[str, Any]) -> Task | None:
-    attempt = Attempt(
+def _attempt(ports: Ports, task: Task, ordered: Mapping[str, Any]) -> Attempt:
+    return Attempt(
         cycle=task.cycle,
         number=task.attempt,
         provider=task.provider,
         at=ports.clock.now(),
         units=ordered["order"]["seconds"],
     )
-    happening = Happening(event=Event.CLAIMED, lease=ports.ids.lease())
-    claimed = advance(ports, task, happening, attempt)
-    return claimed.task if isinstance(claimed, Applied) else None
 
 
 def _order(
