@@ -23,9 +23,9 @@ setup: $(VENV)/.stamp ## Make the Python environment in .venv
 
 # --- on this machine ---------------------------------------------------------------------------
 
-demo: setup ## Order a clip on the local stack and watch it (KIND=name, PHOTO or RECORDING=path, PROVIDER=name)
+demo: setup ## Order a clip on the local stack and watch it (KIND=name, PHOTO, RECORDING or VIDEO=path, PROVIDER=name)
 	@PYTHONPATH=. $(RUN) -m local.demo $(if $(KIND),--kind "$(KIND)") $(if $(PHOTO),--photo "$(PHOTO)") \
-		$(if $(RECORDING),--recording "$(RECORDING)") $(if $(PROVIDER),--provider "$(PROVIDER)")
+		$(if $(RECORDING),--recording "$(RECORDING)") $(if $(VIDEO),--video "$(VIDEO)") $(if $(PROVIDER),--provider "$(PROVIDER)")
 
 up: setup ## Start the local stack: emulator, then the real `cdk deploy`
 	@$(RUN) -m local up
@@ -36,7 +36,7 @@ user: setup ## Make a user of the local console (EMAIL=address, OPERATOR=1)
 down: setup ## Stop the local stack and everything that it started
 	@$(RUN) -m local down
 
-logs: setup ## Follow what the local functions log
+logs: setup ## Follow what the local functions and the worker log
 	@$(RUN) -m local logs
 
 status: setup ## Tell where the local stack is

@@ -12,6 +12,7 @@ MEASUREMENTS = {
     "damage": "damage and header trials",
     "sweep": "what one sweep costs, by the number of tasks",
     "replay": "filming a recorded session, against real time",
+    "analysis": "viewing a video, against ffmpeg making the same small copy",
 }
 
 

@@ -23,17 +23,19 @@ export class Unreachable extends Error {
 }
 
 export class SignedOut extends Error {}
+export class Stopped extends Error {}
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const waitOf = (answer) => (Number(answer.headers.get("Retry-After")) || 0) * 1000 || null;
 
-export async function ask(method, path, { body, key, etag } = {}) {
+export async function ask(method, path, { body, key, etag, accept } = {}) {
   const headers = {};
   const token = await session.token();
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
   if (etag) headers["If-None-Match"] = etag;
+  if (accept) headers.Accept = accept;
   let answer;
   try {
     answer = await fetch(path, {
@@ -46,13 +48,14 @@ export async function ask(method, path, { body, key, etag } = {}) {
   } catch (trouble) {
     throw new Unreachable(trouble);
   }
-  return understood(answer);
+  return understood(answer, accept);
 }
 
-async function understood(answer) {
+async function understood(answer, accept = "") {
   const facts = { etag: answer.headers.get("ETag"), afterMs: waitOf(answer), status: answer.status };
   if (answer.status === 304) return { ...facts, same: true };
-  const told = await answer.json().catch(() => null);
+  const text = answer.ok && accept.startsWith("text/");
+  const told = await (text ? answer.text() : answer.json()).catch(() => null);
   if (answer.ok && told !== null) return { ...facts, body: told };
   if (answer.status === 401 && session.signedIn()) {
     session.signOut({ told: true });
@@ -84,7 +87,7 @@ export async function insist(method, path, options, onWait = () => {}) {
 }
 
 // Sends a file through an upload form. Only XMLHttpRequest tells how far an upload has come.
-export function send(form, file, onProgress) {
+export function send(form, file, onProgress, signal) {
   const fields = new FormData();
   for (const [name, value] of Object.entries(form.fields)) fields.append(name, value);
   fields.append("file", file);
@@ -95,6 +98,8 @@ export function send(form, file, onProgress) {
     request.onload = () =>
       request.status < 300 ? done() : failed(new Problem(request.status, { code: "upload-refused" }));
     request.onerror = () => failed(new Unreachable("upload"));
+    request.onabort = () => failed(new Stopped());
+    signal.addEventListener("abort", () => request.abort());
     request.send(fields);
   });
 }

@@ -16,7 +16,7 @@ export function show(main, [id]) {
   const told = h("div", { "aria-live": "polite" });
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, t("loading")));
   fill(main, h("a", { class: "back", href: "#/tasks" }, t("task.back")), title, told, body);
-  const page = { id, body, told, video: null, seenAt: 0, poll: null };
+  const page = { id, body, told, video: null, read: null, seenAt: 0, poll: null };
   const path = `v1/tasks/${encodeURIComponent(id)}`;
 
   page.poll = follow((etag) => ask("GET", path, { etag }), {
@@ -33,7 +33,7 @@ export function show(main, [id]) {
       return !task.done;
     },
   });
-  const refresh = () => !document.hidden && page.video && Date.now() - page.seenAt > FRESH_MS && page.poll.again();
+  const refresh = () => !document.hidden && (page.video || page.read) && Date.now() - page.seenAt > FRESH_MS && page.poll.again();
   document.addEventListener("visibilitychange", refresh);
   return () => {
     page.poll.stop();
@@ -53,7 +53,7 @@ function draw(page, task) {
       task.progress && h("progress", { max: task.progress.total, value: task.progress.done, "aria-label": t("state.rendering") }),
       h("p", { class: "quiet" }, t(`charge.${task.credits.state}`, { count: t("credits.count", { count: number(task.credits.amount) }) })),
       actions(page, task)),
-    task.result && result(page, task),
+    task.result?.url && result(page, task),
     timeline(task),
   );
 }
@@ -127,8 +127,11 @@ export function sure(question, yes) {
 // --- what came out --------------------------------------------------------------------------------
 
 function result(page, task) {
+  return task.result.content_type === "application/json" ? written(page, task) : film(page, task);
+}
+
+function film(page, task) {
   const { result: made } = task;
-  if (!made.url) return null;
   if (!page.video && made.content_type.startsWith("video/")) {
     page.video = h("video", { id: "video", controls: true, playsinline: true, preload: "metadata", "aria-label": named("kind", task.kind) });
     page.video.addEventListener("error", () => Date.now() - page.seenAt > FRESH_MS && page.poll.again());
@@ -137,24 +140,65 @@ function result(page, task) {
     page.video.poster = made.thumbnails?.[0] ?? "";
     page.video.src = made.url;
   }
-  const facts = [
-    [t("result.length"), span(made.seconds)],
-    [t("result.size"), `${made.width} × ${made.height} · ${bytes(made.bytes)}`],
-    [t("result.until"), made.expires_at && time(made.expires_at)],
-    ["SHA-256", h("code", {}, made.sha256)],
-  ];
   return h("section", { class: "card", "aria-labelledby": "result" },
     h("h2", { id: "result" }, t("result.title")),
     page.video,
     made.notice && notice("warn", made.notice),
     h("a", { id: "download", class: "button", href: made.url, download: "" }, t("result.download")),
-    h("dl", {}, facts.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    made.checks?.length > 0 && h("details", { id: "checks" },
-      h("summary", {}, t("result.checks", { count: made.checks.length })),
-      h("ul", { class: "checks" }, made.checks.map((check) =>
-        h("li", {}, h("span", { class: `mark ${check.verdict}` }, named("verdict", check.verdict)),
-          ` ${check.name}: ${check.value}`, check.limit && h("span", { class: "quiet" }, ` (${check.limit})`))))));
+    facts([
+      [t("result.length"), span(made.seconds)],
+      [t("result.size"), `${made.width} × ${made.height} · ${bytes(made.bytes)}`],
+      ...file(made),
+    ]),
+    checks(made));
 }
+
+// A document is read here, by a module that films do without.
+function written(page, task) {
+  const { result: made } = task;
+  page.read ??= { url: null, head: h("div", { class: "stack" }), body: h("div", { class: "stack" }), more: h("div", { class: "row" }) };
+  const { read } = page;
+  const renew = () => Date.now() - page.seenAt > FRESH_MS && page.poll.again();
+  const open = () => {
+    fill(read.head, h("p", { class: "quiet" }, t("loading")));
+    import("./analysis.js").then((module) => module.show(read, task, renew)).catch((trouble) => {
+      const again = h("button", { type: "button", class: "quiet" }, t("again"));
+      again.addEventListener("click", busy(again, open));
+      fill(read.head, notice("bad", h("p", {}, explain(trouble)), again));
+    });
+  };
+  if (read.url !== made.url) {
+    read.url = made.url;
+    open();
+  }
+  return [
+    h("section", { class: "card", "aria-labelledby": "result" },
+      h("h2", { id: "result" }, t("result.title")),
+      read.head,
+      made.notice && notice("warn", made.notice),
+      h("div", { class: "row" },
+        h("a", { id: "download", class: "button", href: made.url, download: "" }, t("result.json")),
+        read.more),
+      facts(file(made)),
+      checks(made)),
+    read.body,
+  ];
+}
+
+const file = (made) => [
+  [t("result.until"), made.expires_at && time(made.expires_at)],
+  ["SHA-256", h("code", {}, made.sha256)],
+];
+
+export const facts = (lines) =>
+  h("dl", {}, lines.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+
+const checks = (made) =>
+  made.checks?.length > 0 && h("details", { id: "checks" },
+    h("summary", {}, t("result.checks", { count: made.checks.length })),
+    h("ul", { class: "checks" }, made.checks.map((check) =>
+      h("li", {}, h("span", { class: `mark ${check.verdict}` }, named("verdict", check.verdict)),
+        ` ${check.name}: ${check.value}`, check.limit && h("span", { class: "quiet" }, ` (${check.limit})`)))));
 
 // --- what happened --------------------------------------------------------------------------------
 

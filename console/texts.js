@@ -36,6 +36,24 @@ export function t(name, values = {}) {
 // A word for something that the service names; its own name where there is none.
 export const named = (group, name, own) => words[`${group}.${name}`] ?? own ?? String(name);
 
+// Tags come from orders and from models: what is none is shown as it is.
+export function nameOfLanguage(tag) {
+  try {
+    return new Intl.DisplayNames(locale, { type: "language" }).of(tag);
+  } catch {
+    return tag;
+  }
+}
+
+// For an element's own language: only what is a tag.
+export function languageTag(tag) {
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return null;
+  }
+}
+
 export const number = (value) => new Intl.NumberFormat(locale).format(value);
 
 export function time(iso) {

@@ -24,7 +24,7 @@ from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import plain
 from functions.adapters.dynamodb_progress import DynamoProgress
 from functions.adapters.dynamodb_store import DynamoTaskStore
-from functions.adapters.heartbeat import thread_heartbeat
+from functions.adapters.heartbeat import attended, thread_heartbeat
 from functions.adapters.metrics import LogMetrics
 from functions.adapters.s3_media import S3MediaStore
 from functions.adapters.secrets_manager import SecretsManager
@@ -35,6 +35,7 @@ from functions.adapters.workflow import SettleWorkflow
 from functions.adapters.workshop import ChildWorkshop, InProcess
 from functions.domain.kinds import Kind, Review
 from functions.domain.ports import (
+    Attended,
     Budgets,
     Clock,
     Heartbeat,
@@ -42,12 +43,14 @@ from functions.domain.ports import (
     Inspector,
     MediaStore,
     Metrics,
+    ModelCalls,
     Ports,
     ProviderCalls,
     RenderQueue,
+    Web,
     Workflow,
 )
-from functions.domain.providers import Provider, Remote, configured
+from functions.domain.providers import Called, Provider, configured
 from functions.domain.rules import Rules
 from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
 from functions.domain.tasks import Route, Task
@@ -138,6 +141,15 @@ class AwsPorts:
         )
 
     @cached_property
+    def models(self) -> ModelCalls:
+        """Who reaches models."""
+        from functions.adapters.model_calls import ModelCallsOverHttp  # noqa: PLC0415 - httpx
+
+        client: SecretsManagerClient = _client("secretsmanager")
+        secrets = SecretsManager(client, self._settings.table("SECRETS"))
+        return ModelCallsOverHttp(secrets, self.clock)
+
+    @cached_property
     def budgets(self) -> Budgets:
         """What providers may be asked."""
         client: DynamoDBClient = _client("dynamodb")
@@ -207,6 +219,18 @@ class AwsPorts:
         return SystemIds()
 
     @property
+    def attended(self) -> Attended:
+        """What waits for an answer and looks around meanwhile."""
+        return attended
+
+    @cached_property
+    def web(self) -> Web:
+        """Where sources are that were not uploaded."""
+        from functions.adapters.web import WebOverHttp  # noqa: PLC0415 - httpcore
+
+        return WebOverHttp(test_origins=self._settings.words("TEST_ORIGINS"))
+
+    @property
     def heartbeat(self) -> Heartbeat:
         """What keeps a lease."""
         return thread_heartbeat
@@ -227,7 +251,7 @@ class AwsPorts:
         options = self._settings.table("PROVIDER_OPTIONS")
         return {
             name: configured(found, options[name])
-            if name in options and isinstance(found, Remote)
+            if name in options and isinstance(found, Called)
             else found
             for name, found in providers.load().items()
         }

@@ -25,12 +25,13 @@ class StandIn:
     """A fake provider that serves on loopback and counts what it would bill."""
 
     vendor: str
+    kind: str  # of tasks that it is a provider of
     address: str
     options: Mapping[str, Any]
     secrets: Mapping[str, Any]
 
     def billed(self) -> int:
-        """Count the renders that would have cost money."""
+        """Count the renders or answers that would have cost money."""
         answer = httpx.get(f"{self.address}/_fake/billed", trust_env=False)
         return int(answer.raise_for_status().json()["billed"])
 
@@ -49,16 +50,27 @@ class StandIn:
     def settings(self, *before: str) -> dict[str, Any]:
         """Say what the CDK app must be told to use it, after other providers if they are named."""
         return {
-            "providers": {"image_to_video": [*before, self.vendor]},
+            "providers": {self.kind: [*before, self.vendor]},
             "provider_options": {self.vendor: dict(self.options)},
             "test_origins": self.address,
         }
 
 
+def together(*settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Join the settings of several stand-ins for one deployment."""
+    whole: dict[str, Any] = {"providers": {}, "provider_options": {}}
+    for each in settings:
+        for name, joined in whole.items():
+            joined.update(each[name])
+    return {**whole, "test_origins": ",".join(each["test_origins"] for each in settings)}
+
+
 @contextmanager
-def running(vendor: str, clip: Path, *, hook_base: str, seconds: float = 2.0) -> Iterator[StandIn]:
-    """Run a stand-in for as long as the block takes."""
-    flags = ["--hook-base", hook_base, "--seconds", str(seconds)]
+def running(
+    vendor: str, clip: Path | None = None, *, hook_base: str = "", seconds: float = 2.0
+) -> Iterator[StandIn]:
+    """Run a stand-in for as long as the block takes. Only those that render need a clip."""
+    flags = ["--seconds", str(seconds), *(["--hook-base", hook_base] if hook_base else [])]
     with _process(vendor, clip, flags) as process:
         try:
             yield _answered(vendor, process)
@@ -66,7 +78,9 @@ def running(vendor: str, clip: Path, *, hook_base: str, seconds: float = 2.0) ->
             process.terminate()
 
 
-def started(vendor: str, clip: Path, *, guardian: int, seconds: float = 1.0) -> StandIn:
+def started(
+    vendor: str, clip: Path | None = None, *, guardian: int, seconds: float = 1.0
+) -> StandIn:
     """Run a stand-in that ends with its guardian. It must be told where hooks are."""
     process = _process(vendor, clip, ["--guardian", str(guardian), "--seconds", str(seconds)])
     _children.append(process)
@@ -80,8 +94,9 @@ def stop_all() -> None:
             process.terminate()
 
 
-def _process(vendor: str, clip: Path, flags: list[str]) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "local.fakes", vendor, "--clip", str(clip), *flags]
+def _process(vendor: str, clip: Path | None, flags: list[str]) -> "subprocess.Popen[str]":
+    delivered = ["--clip", str(clip)] if clip else []
+    command = [sys.executable, "-m", "local.fakes", vendor, *delivered, *flags]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -93,7 +108,9 @@ def _answered(vendor: str, process: "subprocess.Popen[str]") -> StandIn:
 
 
 def told(live: Stack, standin: StandIn) -> None:
-    """Put the stand-in's secrets where the functions look for them."""
+    """Put the stand-in's secrets, if it has any, where the functions look for them."""
+    if not standin.secrets:
+        return
     name = f"tallyreel/{standin.vendor}"
     with closing(live.client("secretsmanager")) as secrets:
         content = json.dumps(dict(standin.secrets))

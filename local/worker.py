@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -26,8 +27,9 @@ from local.instance import REGION, ROOT, ROOT_KEY, Instance
 if TYPE_CHECKING:
     from local.stack import Stack
 
+FILMED = "session_to_video"  # in a browser
 NO_BROWSER = (
-    "No worker: session_to_video needs Chromium (Debian: apt-get install chromium-headless-shell). "
+    f"No {FILMED}: it needs Chromium (Debian: apt-get install chromium-headless-shell). "
     "Orders of it wait until `make up` finds one."
 )
 GRACE_SECONDS = 5  # `make down` is waited for
@@ -36,23 +38,28 @@ STOP_SECONDS = 12.0
 _children: dict[int, "subprocess.Popen[bytes]"] = {}
 
 
-def start(live: "Stack") -> bool:
-    """Start the worker unless it runs; tell whether there is one now."""
+def start(live: "Stack", within: Sequence[str] = ()) -> None:
+    """Start the worker unless it runs, for all that this machine can do.
+
+    `within` is a command that becomes the one after it, somewhere else.
+    """
     if running(live.instance) is not None:
-        return True
+        return
+    lanes = [kind.name for kind in kinds.load().values() if kind.runs is Runs.WORKER]
     if find() is None:
         print(NO_BROWSER)
-        return False
-    tools.player()
+        lanes.remove(FILMED)
+    else:
+        tools.player()
     instance = live.instance
     home = scratch(live)
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o711)  # its browser may run as somebody else
     with instance.worker_log.open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "local.worker", str(live.emulator.pid)],
+            [*within, sys.executable, "-m", "local.worker", str(live.emulator.pid)],
             cwd=ROOT,
-            env=_environment(live),
+            env=_environment(live, lanes),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -60,7 +67,6 @@ def start(live: "Stack") -> bool:
         )
     _children[process.pid] = process
     instance.worker_file.write_text(json.dumps({"pid": process.pid, "scratch": str(home)}), "utf-8")
-    return True
 
 
 def running(instance: Instance) -> int | None:
@@ -117,7 +123,7 @@ def _end(instance: Instance, pid: int) -> None:
             time.sleep(0.1)
 
 
-def _environment(live: "Stack") -> dict[str, str]:
+def _environment(live: "Stack", lanes: Sequence[str]) -> dict[str, str]:
     """Tell it what the container is told; its role is assumed, and renewed, by its own SDK."""
     outputs = live.outputs
     config = live.instance.folder / "worker.aws"
@@ -127,7 +133,6 @@ def _environment(live: "Stack") -> dict[str, str]:
         "utf-8",
     )
     queues = json.loads(outputs["QueueUrls"])
-    lanes = [kind.name for kind in kinds.load().values() if kind.runs is Runs.WORKER]
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(live.instance.folder),
@@ -146,6 +151,7 @@ def _environment(live: "Stack") -> dict[str, str]:
         "TALLYREEL_QUEUE_URLS": json.dumps({lane: queues[lane] for lane in lanes}),
         "TALLYREEL_SCRATCH": str(scratch(live)),
         "TALLYREEL_GRACE_SECONDS": str(GRACE_SECONDS),
+        **json.loads(outputs["WorkerTold"]),
     }
 
 

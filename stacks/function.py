@@ -139,15 +139,17 @@ class PipelineFunction(Construct):
         acknowledge_width(self.role, *resources, because=because)
 
 
+def _flat(part: Mapping[str, str]) -> str:
+    return part["Fn::ImportValue"] if "Fn::ImportValue" in part else f"<{part['Ref']}>"
+
+
 def acknowledge_width(role: iam.Role, *resources: str, because: str) -> None:
     """Say why a role may reach everything below some resources."""
     for resource in resources:
         # cdk-nag takes no patterns: the finding is named by the resource as it flattens it.
         resolved = Stack.of(role).resolve(resource)
         delimiter, parts = ("", [resolved]) if resolved == resource else resolved["Fn::Join"]
-        flat = delimiter.join(
-            part if isinstance(part, str) else part["Fn::ImportValue"] for part in parts
-        )
+        flat = delimiter.join(part if isinstance(part, str) else _flat(part) for part in parts)
         Validations.of(role).acknowledge(
             Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat}]", reason=because)
         )

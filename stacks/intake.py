@@ -22,6 +22,7 @@ SIGNED_IN = (
     "POST /v1/tasks",
     "GET /v1/tasks",
     "GET /v1/tasks/{id}",
+    "GET /v1/tasks/{id}/result",
     "POST /v1/tasks/{id}/cancel",
     "POST /v1/quotes",
     "GET /v1/credits",

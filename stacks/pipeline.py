@@ -139,6 +139,7 @@ class PipelineStack(Stack):
             self,
             "Worker",
             lanes=self.render.worker_lanes,
+            config=config,
             table_arn=self._table_arn,
             writes=WRITES,
             bucket_arn=self._bucket_arn,
@@ -218,7 +219,7 @@ class PipelineStack(Stack):
         stages["verify"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)  # its report
         stages["settle"].allow(["dynamodb:GetItem", *WRITES], table)
         stages["measure"].allow(["dynamodb:GetItem", "dynamodb:PutItem"], table)
-        stages["sweep"].allow(["dynamodb:GetItem", *WRITES], table)
+        stages["sweep"].allow(["dynamodb:GetItem", "dynamodb:Query", *WRITES], table)
         stages["sweep"].allow(["dynamodb:Query"], due)
         stages["audit"].allow(
             ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan"], table
@@ -280,6 +281,7 @@ class PipelineStack(Stack):
         )
         watch.relay_lag(self.relay.relay)
         watch.errors(*self.functions)
+        watch.worker_stops()
         watch.failed_runs(self.settle.workflow)
         watch.answers(self.intake.api)
         Overview(

@@ -1,11 +1,14 @@
 """What a deployment says of remote providers, as its functions are told."""
 
 import json
+from collections.abc import Iterable, Mapping
 
 from aws_cdk import ArnFormat, Stack
+from constructs import Construct
 
 from functions import kinds, providers
-from functions.domain.providers import Remote
+from functions.domain.models import Model
+from functions.domain.providers import Called, Remote, configured
 from stacks.config import Config
 from stacks.function import PipelineFunction
 
@@ -21,6 +24,11 @@ def routes(config: Config) -> dict[str, str]:
         unknown = sorted(set(names) - set(known))
         if unknown:
             raise ValueError(f"providers of {kind.name}: there is no {', '.join(unknown)}")
+        for name in names:
+            if isinstance(known[name], Model) and kind.asking is None:
+                raise ValueError(f"providers of {kind.name}: {name} makes no {kind.title}")
+            if isinstance(known[name], Remote) and kind.asking is not None:
+                raise ValueError(f"providers of {kind.name}: {name} answers no questions")
         told[kind.name] = [
             {
                 "provider": name,
@@ -45,27 +53,43 @@ def options(config: Config) -> dict[str, str]:
 
 
 def secrets(stage: PipelineFunction, config: Config) -> dict[str, str]:
-    """Let a stage read the secrets of the providers in use, and tell it their names."""
-    names = _secret_names(config)
-    for name in names.values():
-        # Secrets Manager appends six characters to a name.
-        stage.allow(
-            ["secretsmanager:GetSecretValue"],
-            Stack.of(stage).format_arn(
-                service="secretsmanager",
-                resource="secret",
-                resource_name=f"{name}-??????",
-                arn_format=ArnFormat.COLON_RESOURCE_NAME,
-            ),
-        )
+    """Let a stage read the secrets of the remote providers in use, and tell it their names."""
+    names = secret_names(config, [each for each in in_use(config) if isinstance(each, Remote)])
+    for arn in secret_arns(stage, names):
+        stage.allow(["secretsmanager:GetSecretValue"], arn)
     return {"TALLYREEL_SECRETS": json.dumps(names)} if names else {}
 
 
-def _secret_names(config: Config) -> dict[str, str]:
+def models(config: Config) -> list[Model]:
+    """List the models in use."""
+    return [each for each in in_use(config) if isinstance(each, Model)]
+
+
+def in_use(config: Config) -> list[Called]:
+    """List who is called for some kind, as configured, by name."""
     known = providers.load()
     used = {name for names in config.providers.values() for name in names}
-    return {
-        name: f"{config.secrets_below}/{name}"
-        for name in sorted(used)
-        if isinstance(known[name], Remote)
-    }
+    found = [known[name] for name in sorted(used)]
+    return [
+        configured(each, config.provider_options.get(each.name, {}))
+        for each in found
+        if isinstance(each, Called)
+    ]
+
+
+def secret_names(config: Config, called: Iterable[Called]) -> dict[str, str]:
+    """Name the secrets of those that need any."""
+    return {each.name: f"{config.secrets_below}/{each.name}" for each in called if each.secrets}
+
+
+def secret_arns(scope: Construct, names: Mapping[str, str]) -> list[str]:
+    """Name secrets as policies do: Secrets Manager appends six characters to a name."""
+    return [
+        Stack.of(scope).format_arn(
+            service="secretsmanager",
+            resource="secret",
+            resource_name=f"{name}-??????",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        for name in names.values()
+    ]

@@ -52,6 +52,11 @@ def metric(
     )
 
 
+def worker_stops_rule(prefix: str) -> str:
+    """Name the rule that a worker's bad end matches."""
+    return f"{prefix}-worker-stopped"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """When an alarm goes off: above, or else below a threshold."""
@@ -205,6 +210,21 @@ class Watch(Construct):
                 Rule(above=0),
                 section="errors",
             )
+
+    def worker_stops(self) -> None:
+        """Alarm on workers that crashed, were killed for their memory, or did not start."""
+        self._alarm(
+            "worker-stopped",
+            "a worker crashed, was killed or did not start",
+            cloudwatch.Metric(
+                namespace="AWS/Events",
+                metric_name="Invocations",
+                dimensions_map={"RuleName": worker_stops_rule(self._prefix)},
+                statistic="Sum",
+                period=FIVE_MINUTES,
+            ),
+            Rule(above=0),
+        )
 
     def failed_runs(self, workflow: sfn.StateMachine) -> None:
         """Alarm on settle runs that died; each is started again by the sweeper."""

@@ -27,6 +27,7 @@ from stacks.function import RETENTION, ROOT
 from stacks.render import Lane
 from stacks.storage import StorageStack
 from stacks.worker_role import WorkerRole
+from stacks.worker_stops import WorkerStops
 
 # Two cores film two parts at a time, each with a browser of its own.
 CPU, MEMORY_MB, DISK_GB = 2048, 6144, 40
@@ -72,6 +73,7 @@ class WorkerStack(Stack):
         definition = self._definition(storage, worker)
         self.service = self._service(definition)
         self._scaling(worker.lanes)
+        WorkerStops(self, "Stops", config=config, cluster=self.cluster)
         self._acknowledge(definition)
 
     def _network(self) -> ec2.Vpc:
@@ -127,7 +129,8 @@ class WorkerStack(Stack):
                 "TALLYREEL_QUEUE_URLS": self.to_json_string(queues),
                 "TALLYREEL_SCRATCH": SCRATCH,
                 "TALLYREEL_GRACE_SECONDS": str(GRACE_SECONDS),
-            },
+            }
+            | worker.told,
         )
         for volume, path in (("scratch", SCRATCH), ("tmp", TMP)):
             container.add_mount_points(

@@ -1,7 +1,8 @@
 """The long proofs, with figures: `python -m tests.prove [--quick]`.
 
-Pairs of faults on the real stages and adapters, the state search in its large settings with all
-mistakes that it must catch, random lives with a new seed, and crowds of clients.
+Faults and pairs of faults on the real stages and adapters, the state search in its large
+settings, the mistakes that each of the two must catch, random lives with a new seed, and crowds
+of clients in memory and on the emulator.
 """
 
 import argparse
@@ -18,17 +19,14 @@ from typing import Any
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from functions.domain.media import source_key
 from tests.doubles.world import World
-from tests.factories import ulid
 from tests.model.machine import Setting
 from tests.model.search import dead_ends, search
 from tests.model.settings import CALM, LARGE, MUTANTS, SMALL, mutated
-from tests.pipeline.conftest import PHOTO
-from tests.simulation import crowd
+from tests.simulation import crowd, crowd_emulated
 from tests.simulation.cloud import cloud
-from tests.simulation.invariants import violations
 from tests.simulation.machine import Orders
+from tests.simulation.mistakes import MISTAKES, caught
 from tests.simulation.scenarios import SCENARIOS
 from tests.simulation.search import Figures, Search
 
@@ -81,14 +79,15 @@ def searched(name: str, depth: int, shares: Any) -> Figures:
     return figures
 
 
-def faults(depth: int) -> list[str]:
-    """Break every call, and every pair of calls, of the main scenarios."""
-    names = [each.name for each in SCENARIOS if each.main or depth == 1]
+def faults(*, pairs: bool) -> list[str]:
+    """Break every call of all scenarios, and every pair of calls of the main ones."""
+    depths = {each.name: 2 if each.main and pairs else 1 for each in SCENARIOS}
+    names = sorted(depths, key=lambda name: -depths[name])  # the long ones first
     bar = Bar()
     with Manager() as manager, ProcessPoolExecutor(PROCESSES) as pool:
         shares = manager.dict()
         futures: dict[str, Future[Figures]] = {
-            name: pool.submit(searched, name, depth, shares) for name in names
+            name: pool.submit(searched, name, depths[name], shares) for name in names
         }
         while wait(futures.values(), timeout=LOOK_SECONDS).not_done:
             far = dict(shares)
@@ -96,13 +95,17 @@ def faults(depth: int) -> list[str]:
             bar.show(share, f"{sum(runs for _, runs in far.values()):,} runs")
         bar.clear()
         found = {name: future.result() for name, future in futures.items()}
-    say(f"{'scenario':<28}{'calls':>7}{'runs':>9}{'told apart':>12}")
+    say(f"{'scenario':<28}{'faults':>8}{'calls':>7}{'runs':>9}{'told apart':>12}")
     for name, figures in found.items():
-        say(f"{name:<28}{figures.calls:>7}{figures.runs:>9,}{figures.states:>12,}")
-    runs = sum(figures.runs for figures in found.values())
-    what = "pairs of faults" if depth > 1 else "faults"
-    say(f"{what}: {len(names)} scenarios, {runs:,} runs, all ended, books right\n")
-    return [wrong for figures in found.values() for wrong in figures.wrongs]
+        row = f"{name:<28}{depths[name]:>8}{figures.calls:>7}{figures.runs:>9,}"
+        say(f"{row}{figures.states:>12,}")
+    for depth, what in ((1, "single faults"), (2, "pairs of faults")):
+        some = [figures for name, figures in found.items() if depths[name] == depth]
+        calls, runs = sum(each.calls for each in some), sum(each.runs for each in some)
+        say(f"{what}: {len(some)} scenarios, {calls:,} calls, {runs:,} runs")
+    wrongs = [wrong for figures in found.values() for wrong in figures.wrongs]
+    say("some went wrong\n" if wrongs else "all ended, books and bills right\n")
+    return wrongs
 
 
 def states(worlds: dict[str, Setting]) -> list[str]:
@@ -123,6 +126,19 @@ def states(worlds: dict[str, Setting]) -> list[str]:
             wrongs.append(f"{name}: {verdict.wrong} after {verdict.trail}")
     say(f"state search: {total:,} states, none wrong, each can end by the sweeper alone\n")
     return wrongs
+
+
+def mistakes() -> list[str]:
+    """Make every mistake in the stages, and see the search of faults find it."""
+    missed = []
+    with cloud() as made, TemporaryDirectory() as workdir:
+        for mistake in MISTAKES:
+            found = caught(mistake, made, Path(workdir))
+            say(f"{mistake.what:<48} {found or 'not found':<60.60}")
+            if found is None:
+                missed.append(f"not found: {mistake.what}")
+    say(f"mistakes in stages: {len(MISTAKES) - len(missed)} of {len(MISTAKES)} found\n")
+    return missed
 
 
 def mutants() -> list[str]:
@@ -168,18 +184,28 @@ def crowds(rounds: int) -> list[str]:
     first, wrongs = secrets.randbelow(1 << 20), []
     for number in range(first, first + rounds):
         world = World(store=crowd.RoughStore(number))
-        for account in crowd.ACCOUNTS:
-            for photo in range(crowd.PHOTOS):
-                key = source_key(account, ulid(1 + photo))
-                world.media.files[key] = (PHOTO + bytes([photo]), "image/png")
-        crowd.granted(world)
-        crowd.hammered(world, number)
-        for account in crowd.ACCOUNTS:
-            found = violations(world.auditing.books(account), [], ended=False)
-            wrongs += [f"crowd {number}: {wrong}" for wrong in found]
-    orders = rounds * crowd.CLIENTS * crowd.ORDERS_EACH
-    say(f"crowds: {rounds} of {crowd.CLIENTS} clients, {orders:,} orders asked for\n")
+        found = crowd.wrongs(crowd.gathered(world, number), world.store, world.auditing)
+        wrongs += [f"crowd {number}: {wrong}" for wrong in found]
+    say(f"crowds: {rounds} of {crowd.CLIENTS} clients, {orders(rounds):,} orders asked for\n")
     return wrongs
+
+
+def emulated_crowds(rounds: int) -> list[str]:
+    """Do the same on the real adapters over the emulator."""
+    first, wrongs, conflicts, lost = secrets.randbelow(1 << 20), [], 0, 0
+    with crowd_emulated.started() as found:
+        for number in range(first, first + rounds):
+            these, trouble = crowd_emulated.let_loose(found, number)
+            wrongs += [f"crowd {number} on the emulator: {wrong}" for wrong in these]
+            conflicts, lost = conflicts + trouble.conflicts, lost + trouble.lost
+    say(f"crowds on the emulator: {rounds} of {crowd.CLIENTS} clients, {orders(rounds):,} orders")
+    say(f"asked for; {conflicts:,} writes in conflict, {lost:,} answers lost\n")
+    return wrongs
+
+
+def orders(rounds: int) -> int:
+    """Count the orders that crowds ask for."""
+    return rounds * crowd.CLIENTS * crowd.ORDERS_EACH
 
 
 def main() -> int:
@@ -190,11 +216,13 @@ def main() -> int:
     logging.disable(logging.ERROR)  # faults are told of by the stages at length
     begun = time.monotonic()
     wrongs = [
-        *faults(1 if quick else 2),
+        *faults(pairs=not quick),
+        *mistakes(),
         *states(SMALL | CALM | ({} if quick else LARGE)),
         *mutants(),
         *lives(200 if quick else 3000),
         *crowds(3 if quick else 30),
+        *emulated_crowds(3 if quick else 30),
     ]
     for wrong in wrongs:
         say(f"WRONG: {wrong}\n")

@@ -13,12 +13,13 @@ FUNCTIONS = ROOT / "functions"
 ALLOWED = {
     "domain": {"domain"},
     "media": {"domain", "media"},
-    "kinds": {"domain", "kinds", "media"},
+    "analysis": {"domain", "analysis"},
+    "kinds": {"domain", "kinds", "media", "analysis"},
     "signatures": {"domain", "signatures"},
     "providers": {"domain", "providers", "media", "signatures"},
     "pipeline": {"domain", "pipeline"},
     "adapters": {"domain", "adapters", "media"},
-    "entrypoints": {"domain", "pipeline", "entrypoints", "bootstrap"},
+    "entrypoints": {"domain", "pipeline", "entrypoints", "bootstrap", "analysis"},
     "bootstrap": {"domain", "adapters", "kinds", "providers"},
 }
 STACKS_MAY = {"domain", "kinds", "providers"}
@@ -32,7 +33,7 @@ KNOWN_BY = {
     "mypy_boto3_stepfunctions": {"adapters", "bootstrap"},
     "mypy_boto3_secretsmanager": {"adapters", "bootstrap"},
     "aws_lambda_powertools": {"adapters", "entrypoints"},
-    "pydantic": {"kinds", "entrypoints"},
+    "pydantic": {"analysis", "kinds", "entrypoints"},
     "av": {"media"},
     "httpx": {"adapters"},
     "httpcore": {"adapters"},

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from functions import kinds
+from functions.analysis import result
 from functions.domain.credits import EntryKind
 from functions.domain.states import TaskState
+from functions.media.lengths import REASONS
 
 CONSOLE = Path(__file__).parents[1] / "console"
 SCRIPTS = {path.name: path.read_text("utf-8") for path in sorted(CONSOLE.glob("*.js"))}
@@ -17,10 +19,11 @@ TEXTS = {
     language: json.loads((CONSOLE / f"texts.{language}.json").read_text("utf-8"))
     for language in ("en", "zh")
 }
+ADDRESSES = ("url-refused", "url-not-found", "url-unreachable", "url-without-size")
 # What English takes from the service itself, because it speaks English.
-SAID_BY_THE_SERVICE = ("sentence.", "problem.", "help.", "error.")
-ALL_BYTES_MAX = 90_000  # pages that are opened later included
-PACKED_BYTES_MAX = 32_000
+SAID_BY_THE_SERVICE = ("sentence.", "problem.", "help.", "error.", "absent.")
+ALL_BYTES_MAX = 110_000  # pages that are opened later included
+PACKED_BYTES_MAX = 40_000
 
 
 def test_both_languages_have_the_same_words() -> None:
@@ -51,6 +54,18 @@ def test_whatever_the_service_can_name_has_a_word(language: str) -> None:
     assert {f"entry.{kind}" for kind in EntryKind} <= set(words)
     for kind in kinds.load().values():
         assert f"kind.{kind.name}" in words
+
+
+@pytest.mark.parametrize("reason", [result.NO_MODEL, result.DEAF, result.SOUNDLESS])
+def test_whatever_an_analysis_lacks_is_said_in_chinese_too(reason: str) -> None:
+    assert f"absent.{reason}" in TEXTS["zh"]
+
+
+@pytest.mark.parametrize(
+    "code", [*REASONS, "video-too-long", "type-unsupported", "source-too-large", *ADDRESSES]
+)
+def test_a_refused_video_is_explained_in_chinese_too(code: str) -> None:
+    assert f"problem.{code}" in TEXTS["zh"]
 
 
 def test_text_can_never_become_markup_and_nothing_comes_from_outside() -> None:

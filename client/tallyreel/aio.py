@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast, overload
 
 import httpx
 
@@ -103,6 +103,16 @@ class AsyncClient:
     async def download(self, task_id: str, to: Path | str) -> Path:
         """Fetch a result, going on where an earlier try stopped, and check it."""
         return await self.run(steps.download(task_id, Path(to)))
+
+    @overload
+    async def result(self, task_id: str, *, format: Literal["json"] = "json") -> dict[str, Any]: ...
+
+    @overload
+    async def result(self, task_id: str, *, format: Literal["markdown"]) -> str: ...
+
+    async def result(self, task_id: str, *, format: steps.Format = "json") -> Any:  # noqa: A002 - what it is
+        """Read a result that is a document, such as an analysis: as a dictionary, or Markdown."""
+        return await self.run(steps.result(task_id, form=format))
 
     async def cancel(self, task_id: str) -> Task:
         """Withdraw a task, if it can still be; the answer shows what it has come to."""

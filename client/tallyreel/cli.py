@@ -1,6 +1,7 @@
 """`tallyreel`: order, follow and fetch from a shell; look after a deployment as an operator."""
 
 import json
+import re
 import sys
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,7 @@ admin = typer.Typer(no_args_is_help=True, help="What operators may do.")
 app.add_typer(admin, name="admin")
 
 LEDGER_LINES = 20
+ADDRESS = re.compile("https?://", re.IGNORECASE)
 COLOURS = {"delivered": "green", "failed": "red", "dead": "red", "canceled": "dim"}
 TaskId = Annotated[str, typer.Argument(help="the task's id")]
 
@@ -67,7 +69,9 @@ def login(
 
 @app.command()
 def submit(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+    source: Annotated[
+        str, typer.Argument(help="a file; or an https address, for kinds that take one")
+    ],
     kind: str = "image_to_video",
     motion: str | None = None,
     seconds: int | None = None,
@@ -85,14 +89,17 @@ def submit(
     options = {"motion": motion, "seconds": seconds, "aspect": aspect, "prompt": prompt}
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     given |= dict(map(_field, more or []))
+    file = None if ADDRESS.match(source) else Path(source)
+    if file is None:
+        given["url"] = source
+    elif not file.is_file():
+        raise ValueError(f"There is no file {source}. Nothing was ordered.")
     with connected() as client:
         name = waiting_name(file, kind, given, provider)
         order = Waiting.load(name)
         if order is None:
-            with out.status("Uploading…"):
-                source = client.upload(file, kind=kind)
-            order = Waiting(key=new_key(), source=source).save(name)
-        ordered = {"source": order.source, **given}
+            order = Waiting(key=new_key(), source=_uploaded(client, file, kind)).save(name)
+        ordered = {"source": order.source, **given} if file else given
         try:
             task = client.create(kind, ordered, provider=provider, key=order.key)
         except Unreachable:
@@ -104,6 +111,13 @@ def submit(
         out.print(f"{task['id']}  {task['credits']['amount']} credits held", markup=False)
         if wait:
             _followed(client, task["id"], to)
+
+
+def _uploaded(client: Client, file: Path | None, kind: str) -> str:
+    if file is None:
+        return ""
+    with out.status("Uploading…"):
+        return client.upload(file, kind=kind)
 
 
 def _field(text: str) -> tuple[str, Any]:
@@ -142,6 +156,20 @@ def _followed(client: Client, task_id: str, to: Path | None) -> None:
         out.print(f"{fetched}", markup=False, soft_wrap=True)
     else:
         raise typer.Exit(1)
+
+
+@app.command()
+def result(
+    task_id: TaskId,
+    *,
+    markdown: Annotated[bool, typer.Option("--markdown", help="as a page to read")] = False,
+) -> None:
+    """Print a result that is a document, such as an analysis, as JSON or as Markdown."""
+    with connected() as client:
+        if markdown:
+            typer.echo(client.result(task_id, format="markdown"))
+        else:
+            typer.echo(json.dumps(client.result(task_id), indent=1, ensure_ascii=False))
 
 
 @app.command()

@@ -48,7 +48,7 @@ class InvalidInput(Problem):
 
 
 class SourceRefused(Problem):
-    """The uploaded source cannot be used."""
+    """The uploaded source, or what is at its address, cannot be used."""
 
 
 class NotSignedIn(Problem):
@@ -98,6 +98,14 @@ class AccountFull(Problem):
     """As many tasks are open as the account may have."""
 
 
+class NoResult(Problem):
+    """The task has delivered nothing, or nothing yet."""
+
+
+class Expired(Problem):
+    """What was made has had its time and is removed."""
+
+
 class StateConflict(Problem):
     """The task is not in a state in which this can be done."""
 
@@ -112,8 +120,12 @@ CODES: dict[str, type[Problem]] = {
     "idempotency-key-reused": KeyReused,
     "account-full": AccountFull,
     "state-conflict": StateConflict,
+    "no-result": NoResult,
+    "result-expired": Expired,
+    "length-unknown": SourceRefused,
+    "type-unsupported": SourceRefused,
 }
-REFUSED_SOURCES = ("photo-", "recording-", "video-", "source-")
+REFUSED_SOURCES = ("photo-", "recording-", "video-", "source-", "url-")
 
 
 def problem_of(status: int, body: Mapping[str, Any]) -> Problem:

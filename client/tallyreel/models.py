@@ -32,6 +32,7 @@ class Result(TypedDict):
     codec: str
     expires_at: str | None
     notice: str | None
+    thumbnails: list[str]
     checks: list[dict[str, str]]
 
 

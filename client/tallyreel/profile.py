@@ -48,9 +48,14 @@ class Profile:
         return file
 
 
-def waiting_name(file: Path, kind: str, given: Mapping[str, Any], provider: str | None) -> str:
-    """Name an order by what is ordered: the file's content and every option."""
-    digest = hashlib.sha256(file.read_bytes())
+def waiting_name(
+    file: Path | None, kind: str, given: Mapping[str, Any], provider: str | None
+) -> str:
+    """Name an order by what is ordered: the file's content, if there is one, and every option."""
+    digest = hashlib.sha256()
+    if file is not None:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, hashlib.sha256)
     digest.update(json.dumps([kind, dict(given), provider], sort_keys=True).encode())
     return f"order-{digest.hexdigest()[:24]}.json"
 
@@ -60,7 +65,7 @@ class Waiting:
     """An order that was or is about to be sent, until its answer is known."""
 
     key: str
-    source: str
+    source: str  # the upload's id; empty where an address is ordered
 
     @classmethod
     def load(cls, name: str) -> Self | None:

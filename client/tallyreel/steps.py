@@ -4,21 +4,27 @@ The blocking and the asynchronous client run the very same flows; see `client.py
 """
 
 import hashlib
+import json
 import secrets
+import tempfile
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
-from tallyreel.errors import Damaged, Problem, TaskEnded, Unreachable, problem_of
+from tallyreel.errors import Damaged, Expired, Problem, TaskEnded, Unreachable, problem_of
 from tallyreel.models import Task
 
 TRIES = 6
 FIRST_WAIT, LAST_WAIT = 1.0, 30.0  # seconds
 ASK_AGAIN = 2.0  # where an answer does not say when
-OK, PARTIAL, NOT_MODIFIED = 200, 206, 304
+OK, PARTIAL, SEE_OTHER, NOT_MODIFIED = 200, 206, 303, 304
 FORBIDDEN, GONE, RANGE_NOT_SATISFIABLE, BUSY, BROKEN = 403, 410, 416, 429, 500
 CHUNK_BYTES = 1 << 20
+DOCUMENT = "application/json"
+ACCEPTED = {"json": DOCUMENT, "markdown": "text/markdown"}
+
+Format = Literal["json", "markdown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +70,7 @@ class Answer:
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # of one that is no JSON
     why: str = ""
 
     @property
@@ -100,9 +107,14 @@ def call(
     """Ask, and ask again while the answer is missing: every call of this API bears repeating."""
     headers = {"Idempotency-Key": key} if key else {}
     asked = {name: value for name, value in (query or {}).items() if value is not None}
+    sent = Send(method=method, path=path, body=body, headers=headers, query=asked)
+    return (yield from _answered(sent, key=key)).body
+
+
+def _answered(sent: Send, *, key: str | None = None) -> Flow[Answer]:
     answer = Answer(status=0)
     for turn in range(TRIES):
-        answer = yield Send(method=method, path=path, body=body, headers=headers, query=asked)
+        answer = yield sent
         again = answer.lost or (answer.body or {}).get("code") == "concurrent-request"
         if not again:
             break
@@ -112,7 +124,7 @@ def call(
         raise Unreachable(answer.why or f"HTTP {answer.status}", key=key)
     if answer.status >= 400:  # noqa: PLR2004 - where refusals begin
         raise problem_of(answer.status, answer.body or {})
-    return answer.body
+    return answer
 
 
 def _backoff(turn: int) -> float:
@@ -181,7 +193,7 @@ def download(task_id: str, to: Path) -> Flow[Path]:
         task = delivered((yield from call("GET", f"/v1/tasks/{task_id}")))
         result = task["result"]
         if result is None or result["url"] is None:
-            raise Problem(GONE, {"code": "expired", "detail": task["message"]})
+            raise Expired(GONE, {"code": "result-expired", "detail": task["message"]})
         whole = part.is_file() and part.stat().st_size == result["bytes"]
         answer = Answer(status=OK) if whole else (yield Fetch(url=result["url"], file=part))
         if answer.status in (OK, PARTIAL) and part.stat().st_size == result["bytes"]:
@@ -195,6 +207,22 @@ def download(task_id: str, to: Path) -> Flow[Path]:
     if answer.lost or answer.status == FORBIDDEN:
         raise Unreachable(answer.why or f"HTTP {answer.status}")
     raise Damaged(f"{to.name} did not arrive as it was verified, in {TRIES} tries")
+
+
+def result(task_id: str, *, form: Format) -> Flow[Any]:
+    """Read a result that is a document: as plain values, or as Markdown."""
+    path, headers = f"/v1/tasks/{task_id}/result", {"Accept": ACCEPTED[form]}
+    answer = yield from _answered(Send(method="GET", path=path, headers=headers))
+    if answer.status != SEE_OTHER:
+        return answer.text if form == "markdown" else answer.body
+    task = delivered((yield from call("GET", f"/v1/tasks/{task_id}")))
+    made = task["result"]
+    if form == "markdown" or made is None or made["content_type"] != DOCUMENT:
+        detail = "This result is a file. Download it."
+        raise Problem(answer.status, {"code": "no-document", "detail": detail})
+    with tempfile.TemporaryDirectory() as folder:  # too large for the API to pass on by itself
+        file = yield from download(task_id, Path(folder, "result.json"))
+        return json.loads(file.read_bytes())
 
 
 def _digest(file: Path) -> str:

@@ -42,7 +42,7 @@ def request_of(base: tuple[str, dict[str, str]], step: Send, token: str | None) 
 
 
 def answer_of(answer: httpx.Response) -> Answer:
-    """Read an answer; one that is no JSON has no body."""
+    """Read an answer; one that is no JSON has no body, but may have text."""
     try:
         body = answer.json() if answer.content else None
     except ValueError:
@@ -51,6 +51,7 @@ def answer_of(answer: httpx.Response) -> Answer:
         status=answer.status_code,
         body=body if isinstance(body, dict) else None,
         headers={name.lower(): value for name, value in answer.headers.items()},
+        text=answer.text if answer.headers.get("content-type", "").startswith("text/") else "",
     )
 
 

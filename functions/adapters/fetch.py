@@ -4,10 +4,11 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import urljoin
 
 import httpcore
@@ -28,6 +29,8 @@ REDIRECTS_MAX: Final = 3
 CONNECT_SECONDS: Final = 5.0
 SILENCE_SECONDS: Final = 15.0
 OK: Final = 200
+PARTIAL: Final = 206
+BEYOND: Final = 416  # it is shorter than that
 MOVED: Final = frozenset({301, 302, 303, 307, 308})
 SERVER_FAULT: Final = 500
 # What says nothing about the file: our key, or their load.
@@ -46,12 +49,25 @@ _CODES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """One download: where to, how much at most, and until when."""
+    """One download: where it may lead, and until when."""
 
-    path: Path
     hosts: Sequence[str]
-    bytes_max: int
     until: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of a file. Without a `content_range` it is its beginning, whatever was asked for."""
+
+    content: bytes
+    content_type: str = ""
+    content_range: str = ""
+    length: int | None = None  # that the server named
+
+
+T = TypeVar("T")
+_Take: TypeAlias = Callable[[httpcore.Response], T]
+_Trouble: TypeAlias = RefusedAddress | Broken
 
 
 class Downloader:
@@ -77,20 +93,29 @@ class Downloader:
         self, request: HttpRequest, path: Path, *, hosts: Sequence[str], bytes_max: int
     ) -> Download:
         """Stream a file to `path`. What is not whole is not left there."""
-        until = time.monotonic() + self._seconds_max
-        wanted = _Wanted(path=path, hosts=hosts, bytes_max=bytes_max, until=until)
-        try:
-            result = self._followed(request, wanted)
-        except RefusedError as refusal:
-            result = RefusedAddress(code=refusal.code, host=refusal.host)
-        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-            code = next(code for kind, code in _CODES if isinstance(error, kind))
-            result = Broken(code=code)
+        wanted = _Wanted(hosts=hosts, until=time.monotonic() + self._seconds_max)
+        result = self._ended(request, wanted, partial(self._taken, path, bytes_max))
         if not isinstance(result, Fetched):
             path.unlink(missing_ok=True)
         return result
 
-    def _followed(self, request: HttpRequest, wanted: _Wanted) -> Download:
+    def piece(
+        self, request: HttpRequest, *, start: int, count: int
+    ) -> Piece | OutputGone | RefusedAddress | Broken:
+        """Read so many bytes of a file; a server that sends all of it is heard no further."""
+        wanted = _Wanted(hosts=(), until=time.monotonic() + self._seconds_max)
+        headers = {**request.headers, "range": f"bytes={start}-{start + count - 1}"}
+        return self._ended(replace(request, headers=headers), wanted, partial(self._part, count))
+
+    def _ended(self, request: HttpRequest, wanted: _Wanted, take: _Take[T]) -> T | _Trouble:
+        try:
+            return self._followed(request, wanted, take)
+        except RefusedError as refusal:
+            return RefusedAddress(code=refusal.code, host=refusal.host)
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+            return Broken(code=next(code for kind, code in _CODES if isinstance(error, kind)))
+
+    def _followed(self, request: HttpRequest, wanted: _Wanted, take: _Take[T]) -> T | _Trouble:
         url, headers = request.url, dict(request.headers)
         last: Target | None = None
         for _ in range(REDIRECTS_MAX + 1):
@@ -99,7 +124,7 @@ class Downloader:
                 headers = {k: v for k, v in headers.items() if k.lower() not in SECRET_HEADERS}
             with self._answer(target, headers, wanted) as response:
                 if response.status not in MOVED:
-                    return self._taken(response, wanted)
+                    return take(response)
                 url = urljoin(url, _headers(response).get("location", ""))
             last = target
         return Broken(code="too-many-redirects")
@@ -123,7 +148,28 @@ class Downloader:
         ):
             yield response
 
-    def _taken(self, response: httpcore.Response, wanted: _Wanted) -> Download:
+    def _part(self, count: int, response: httpcore.Response) -> Piece | OutputGone | Broken:
+        headers = _headers(response)
+        if response.status == BEYOND:
+            return Piece(content=b"", content_range=headers.get("content-range", ""))
+        if response.status not in (OK, PARTIAL):
+            return self._no_file(response.status, headers)
+        if headers.get("content-encoding", "identity") != "identity":
+            return Broken(code="encoded")
+        content = bytearray()
+        for chunk in response.iter_stream():
+            content += chunk
+            if len(content) >= count:
+                break
+        told = headers.get("content-length", "")
+        return Piece(
+            content=bytes(content[:count]),
+            content_type=_kind(headers),
+            content_range=headers.get("content-range", "") if response.status == PARTIAL else "",
+            length=int(told) if told.isascii() and told.isdigit() else None,
+        )
+
+    def _taken(self, path: Path, bytes_max: int, response: httpcore.Response) -> Download:
         headers = _headers(response)
         if response.status != OK:
             return self._no_file(response.status, headers)
@@ -131,22 +177,21 @@ class Downloader:
             return Broken(code="encoded")
         told = headers.get("content-length", "")
         length = int(told) if told.isascii() and told.isdigit() else None
-        if length is not None and length > wanted.bytes_max:
-            return TooLarge(bytes_max=wanted.bytes_max)
+        if length is not None and length > bytes_max:
+            return TooLarge(bytes_max=bytes_max)
         digest, size = hashlib.sha256(), 0
-        with wanted.path.open("wb") as file:
+        with path.open("wb") as file:
             for chunk in response.iter_stream():
                 size += len(chunk)
-                if size > wanted.bytes_max:
-                    return TooLarge(bytes_max=wanted.bytes_max)
+                if size > bytes_max:
+                    return TooLarge(bytes_max=bytes_max)
                 digest.update(chunk)
                 file.write(chunk)
         if size == 0 or length not in (None, size):
             return Broken(code="empty" if size == 0 else "cut-short")
-        kind = text(headers.get("content-type", "")).partition(";")[0].strip().lower()
-        return Fetched(size_bytes=size, sha256=digest.hexdigest(), content_type=kind)
+        return Fetched(size_bytes=size, sha256=digest.hexdigest(), content_type=_kind(headers))
 
-    def _no_file(self, status: int, headers: Mapping[str, str]) -> Download:
+    def _no_file(self, status: int, headers: Mapping[str, str]) -> OutputGone | Broken:
         if status in WORTH_REPEATING or status >= SERVER_FAULT or status < OK:
             wait = retry_after_seconds(HttpReply(status=status, headers=headers), self._now())
             return Broken(code=f"http-{status}", retry_after_seconds=wait)
@@ -160,6 +205,10 @@ def _headers(response: httpcore.Response) -> dict[str, str]:
         name.decode("latin-1").lower(): value.decode("latin-1").strip()
         for name, value in response.headers
     }
+
+
+def _kind(headers: Mapping[str, str]) -> str:
+    return text(headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 def _host(target: Target) -> str:

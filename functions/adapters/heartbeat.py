@@ -1,13 +1,19 @@
-"""A lease renewed from its own thread while work goes on."""
+"""Threads beside the work: one that renews its lease, and one that waits in its place."""
 
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
+from typing import TypeVar
 
 from functions.domain.errors import TallyreelError
 
 logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.5
+T = TypeVar("T")
 
 
 @contextmanager
@@ -30,3 +36,23 @@ def thread_heartbeat(beat: Callable[[], bool], seconds: float) -> Iterator[None]
     finally:
         over.set()
         thread.join()
+
+
+def attended(work: Callable[[], T], look: Callable[[], None]) -> T:
+    """Provide `Attended`. What is left behind ends with its own time, or with the process."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="attended", daemon=True).start()
+    while True:
+        try:
+            return done.result(LOOK_SECONDS)
+        except NotYet:
+            if done.done():
+                raise  # the work's own
+            look()

@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 
 from functions.domain.outcomes import Failed
+from functions.domain.work import DISK_FULL
 
 DISK_BYTES_MIN = 256 << 20
 MEMORY_SHARE_MAX = 0.95
 CGROUP = Path("/sys/fs/cgroup")  # the container's own, where there is one
 
-DISK_FULL = Failed(code="disk-full", reason="There was no room left for the file.")
 MEMORY_FULL = Failed(code="memory-full", reason="The work took more memory than there is.")
 
 

@@ -1,21 +1,15 @@
-"""Providers over HTTPS: one submit is one request, every question has an end.
+"""Providers over HTTPS: one submit is one request, every question has an end."""
 
-Whether a request that failed had left is not guessed from the kind of the error: the connection
-reports when it begins to write, and before that nothing was sent.
-"""
-
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 import httpx
 
-from functions.adapters.guard import trusted_tls
+from functions.adapters.exchanged import NoAnswerError, NotSentError, exchanged, new_client
 from functions.adapters.key_sets import KeySets
+from functions.domain.errors import TallyreelError
 from functions.domain.exchange import HttpReply, HttpRequest, same_place
 from functions.domain.hooks import BadSignature, Delivery, Judgement
 from functions.domain.jobs import (
@@ -35,32 +29,11 @@ from functions.domain.providers import Remote, Secrets
 
 OBSERVE_STEPS_MAX: Final = 4
 FIND_STEPS_MAX: Final = 12  # pages of a listing
-REPLY_BYTES_MAX: Final = 4 << 20
 TOKEN_CHARACTERS_MIN: Final = 16
-CONNECT_SECONDS: Final = 5.0
 SUBMIT_SECONDS: Final = 60.0  # an answer that comes late is still worth more than none
 QUERY_SECONDS: Final = 15.0
 A = TypeVar("A", bound=Observation | Search)
 _Step: TypeAlias = Callable[[list[HttpReply], datetime], HttpRequest | A]
-_WRITING: Final = ".send_request_headers.started"
-
-
-class _NotSentError(Exception):
-    """Nothing was written."""
-
-
-class _NoAnswerError(Exception):
-    """Something was written, and no whole answer came."""
-
-
-@dataclass(slots=True)
-class _Trace:
-    """Listens to a connection."""
-
-    written: bool = field(default=False)
-
-    def __call__(self, event: str, _info: Any) -> None:
-        self.written = self.written or event.endswith(_WRITING)
 
 
 class ProviderHttp:
@@ -86,18 +59,21 @@ class ProviderHttp:
         A kept connection may be closed by the other side while we write, and would make an
         unknown outcome of what is none.
         """
-        now = self._clock.now()
-        request = provider.submission(order, self._secrets(provider.name), now)
+        try:
+            secrets = self._secrets(provider.name)
+        except TallyreelError as error:
+            return NotSent(cause=type(error).__name__)
+        request = provider.submission(order, secrets, self._clock.now())
         if not isinstance(request, HttpRequest):
             return request
         if not same_place(request.url, provider.base_url):
             return NotSent(cause="address-refused")
         try:
             with self._client() as client:
-                reply = _exchanged(client, request, self._submit_seconds)
-        except _NotSentError as error:
+                reply = exchanged(client, request, self._submit_seconds)
+        except NotSentError as error:
             return NotSent(cause=str(error))
-        except _NoAnswerError as error:
+        except NoAnswerError as error:
             return Unknown(cause=str(error))
         return provider.submitted(reply, self._clock.now())
 
@@ -109,7 +85,7 @@ class ProviderHttp:
 
         try:
             return self._asked(provider, step, OBSERVE_STEPS_MAX)
-        except (_NotSentError, _NoAnswerError) as error:
+        except (NotSentError, NoAnswerError) as error:
             return Observation(state=JobState.UNANSWERED, word=str(error), job_id=job.id)
 
     def find(self, provider: Remote, token: str, since: datetime) -> Search:
@@ -122,7 +98,7 @@ class ProviderHttp:
 
         try:
             return cast("Search", self._asked(provider, step, FIND_STEPS_MAX))
-        except (_NotSentError, _NoAnswerError) as error:
+        except (NotSentError, NoAnswerError) as error:
             return CannotTell(cause=str(error))
 
     def cancel(self, provider: Remote, job: Job) -> Cancellation:
@@ -134,8 +110,8 @@ class ProviderHttp:
         if not same_place(request.url, provider.base_url):
             return Cancellation.UNANSWERED
         try:
-            return provider.canceled(_exchanged(self._questions, request, self._query_seconds))
-        except (_NotSentError, _NoAnswerError):
+            return provider.canceled(exchanged(self._questions, request, self._query_seconds))
+        except (NotSentError, NoAnswerError):
             return Cancellation.UNANSWERED
 
     def judge(self, provider: Remote, hook: Delivery, *, at: datetime | None = None) -> Judgement:
@@ -163,18 +139,18 @@ class ProviderHttp:
             if not isinstance(answer, HttpRequest):
                 return answer
             if not same_place(answer.url, provider.base_url):
-                raise _NotSentError("address-refused")
-            replies.append(_exchanged(self._questions, answer, self._query_seconds))
+                raise NotSentError("address-refused")
+            replies.append(exchanged(self._questions, answer, self._query_seconds))
         answer = step(replies, self._clock.now())
         if isinstance(answer, HttpRequest):
-            raise _NoAnswerError("too-many-steps")
+            raise NoAnswerError("too-many-steps")
         return answer
 
     def _loaded(self, url: str) -> bytes | None:
         request = HttpRequest(method="GET", url=url, headers={"accept": "application/json"})
         try:
-            reply = _exchanged(self._questions, request, self._query_seconds)
-        except (_NotSentError, _NoAnswerError):
+            reply = exchanged(self._questions, request, self._query_seconds)
+        except (NotSentError, NoAnswerError):
             return None
         return reply.body if reply.ok and isinstance(reply.json(), dict) else None
 
@@ -183,50 +159,4 @@ class ProviderHttp:
         return self._client()
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(
-            verify=trusted_tls(),
-            trust_env=False,
-            follow_redirects=False,
-            headers={"user-agent": "tallyreel", "accept-encoding": "identity"},
-        )
-
-
-def _exchanged(client: httpx.Client, request: HttpRequest, seconds: float) -> HttpReply:
-    """Send once and read the answer to its end, within bounds."""
-    until = time.monotonic() + seconds
-    with (
-        _translated() as trace,
-        client.stream(
-            request.method,
-            request.url,
-            headers=dict(request.headers),
-            content=request.body or None,
-            timeout=httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            extensions={"trace": trace},
-        ) as response,
-    ):
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise _NoAnswerError("encoded")
-        body = bytearray()
-        for chunk in response.iter_raw():
-            body += chunk
-            if len(body) > REPLY_BYTES_MAX:
-                raise _NoAnswerError("too-long")
-            if time.monotonic() > until:
-                raise _NoAnswerError("timed-out")
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return HttpReply(status=response.status_code, headers=headers, body=bytes(body))
-
-
-@contextmanager
-def _translated() -> Iterator[_Trace]:
-    trace = _Trace()
-    try:
-        yield trace
-    except httpx.TransportError as error:
-        cause = "timed-out" if isinstance(error, httpx.TimeoutException) else "no-answer"
-        if trace.written:
-            raise _NoAnswerError(cause) from error
-        raise _NotSentError("unreachable") from error
-    except httpx.InvalidURL as error:
-        raise _NotSentError("address-malformed") from error
+        return new_client()

@@ -122,15 +122,21 @@ class S3MediaStore:
             found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, MaxKeys=limit)
         return [each["Key"] for each in found.get("Contents", [])]
 
-    def read(self, key: str, *, bytes_max: int) -> bytes | None:
+    def read(self, key: str, *, bytes_max: int, start: int = 0) -> bytes | None:
+        part: dict[str, Any] = {"Range": f"bytes={start}-{start + bytes_max - 1}"} if start else {}
         try:
             with translating():
-                found = self._client.get_object(Bucket=self._bucket, Key=key)
+                found = self._client.get_object(Bucket=self._bucket, Key=key, **part)
                 return found["Body"].read(bytes_max)
         except ClientError as error:
+            if code_of(error) == "InvalidRange":  # it starts behind the end
+                return b""
             if code_of(error) in _GONE:
                 return None
             raise
+
+    def place(self, key: str) -> str:
+        return f"s3://{self._bucket}/{key}"
 
     def move(self, key: str, to: str) -> None:
         with translating():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 WAIT_SECONDS = 20  # the longest that SQS holds a request open
+ROUND_SECONDS = 4  # over several queues: so long a ticket waits at most for its turn
 
 
 class SqsInbox:
@@ -25,7 +26,8 @@ class SqsInbox:
         self._client = client
         self._queues = dict(queues)
         self._turns = cycle(queues.values())
-        self._wait_seconds = WAIT_SECONDS // len(queues)
+        several = len(queues) > 1
+        self._wait_seconds = max(1, ROUND_SECONDS // len(queues)) if several else WAIT_SECONDS
         self._hidden_seconds = hidden_seconds
 
     def receive(self) -> Parcel | None:

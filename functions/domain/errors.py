@@ -5,6 +5,7 @@ TallyreelError
 ├── OutcomeUnknown   the write may have been made; ask before trying again
 ├── BadCursor        a list's cursor is not one that we gave out
 ├── InspectionFailed the inspection itself did not finish
+├── SourceUnreadable a customer's file could not be read at some place; the order is refused
 └── FetchFailed      an output could not be brought over; the download is tried again
 """
 
@@ -31,3 +32,7 @@ class InspectionFailed(TallyreelError):
 
 class FetchFailed(TallyreelError):
     """A provider's file could not be brought over this time."""
+
+
+class SourceUnreadable(TallyreelError):
+    """A part of a customer's file was not to be had."""

@@ -27,6 +27,8 @@ class HttpRequest:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
+    signed_for: str = ""  # an AWS service that wants our own role's signature
+    signed_in: str = ""  # its region, put for `{region}` in the address; none named: our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,13 +72,18 @@ class Failure:
 
 
 def failure(
-    fault: Fault, code: str = "", *, detail: str = "", again: bool | None = None
+    fault: Fault,
+    code: str = "",
+    *,
+    detail: str = "",
+    again: bool | None = None,
+    reason: str = "",
 ) -> Failure:
-    """Build a failure with what usually goes with its fault."""
+    """Build a failure with what usually goes with its fault; it speaks of renders by itself."""
     return Failure(
         fault=fault,
         code=code or str(fault),
-        reason=_REASONS[fault],
+        reason=reason or _REASONS[fault],
         again=fault in _AGAIN if again is None else again,
         detail=detail,
     )

@@ -1,13 +1,18 @@
 """What a kind of task is, and what it promises the customer."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from functions.domain.deadlines import Limits
 from functions.domain.media import MediaHead
-from functions.domain.outcomes import Refused
+from functions.domain.models import Answered, Model
+from functions.domain.outcomes import Failed, Refused
+from functions.domain.verdicts import Verdict
+
+ReadAt: TypeAlias = Callable[[int, int], bytes]  # so many bytes of a source, from an offset
 
 
 class Runs(StrEnum):
@@ -72,7 +77,8 @@ class Order:
     """A validated input of one kind, in plain values."""
 
     input: Mapping[str, Any]
-    source: str  # upload id of the source
+    source: str  # upload id of the source, unless it has a url
+    url: str = ""
     units: int  # what is paid for: seconds, or minutes
     unit_price: int  # whole credits, unless the deployment has a price of its own
     promise: Promise
@@ -84,6 +90,31 @@ class Upload:
 
     content_types: tuple[str, ...]
     bytes_max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """What a kind delivers: one file, and so many of these pictures beside it."""
+
+    content_type: str = "video/mp4"
+    extension: str = "mp4"
+    pictures: tuple[str, ...] = ("poster.jpg", "strip.jpg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How a kind's models are asked about a video, and what is made of their answers.
+
+    `viewing` is what the viewer wrote: measured facts of the video, and its parts.
+    """
+
+    viewer: str  # the built-in provider that looks at the video first, whoever is asked then
+    question: Callable[[Mapping[str, Any], int, Mapping[str, Any]], str]  # viewing, part, order
+    schema: Callable[[], dict[str, Any]]  # of an answer
+    doubt: Callable[[str, Mapping[str, Any], int], Failed | None]  # answer, viewing, part
+    result: Callable[
+        [Mapping[str, Any], Sequence[Answered], Mapping[str, Any], Model | None], bytes
+    ]  # viewing, one good answer for each part, order, who was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,5 +131,10 @@ class Kind:
     schema: Callable[[], dict[str, Any]]  # JSON schema of the input
     price: str  # how it is priced, as a sentence
     examine: Callable[[MediaHead], Refused | None]  # the cheap look before credits are held
+    # Where the price depends on the source: the order with what its source comes to.
+    sized: Callable[[Order, MediaHead, ReadAt], Order | Refused] | None = None
+    makes: Format = field(default_factory=Format)
+    asking: Asking | None = None  # for kinds that may ask a model
+    judge: Callable[[Path, Promise], Verdict] | None = None  # of results that are no film
     review: Review = Review.DELIVER
     limits: Limits = field(default_factory=Limits)

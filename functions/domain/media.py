@@ -1,7 +1,10 @@
 """Stored objects as the pipeline sees them."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+
+HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +19,14 @@ class MediaHead:
     etag: str
     content_type: str
     head: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreachable:
+    """A customer's address from which no file is to be had; `reason` is for the customer."""
+
+    code: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +46,11 @@ class UploadForm:
     fields: dict[str, str]
 
 
+def identity(size_bytes: int, head: bytes) -> str:
+    """Name a file elsewhere by its size and first bytes: servers' own names for it change."""
+    return hashlib.sha256(f"{size_bytes} ".encode() + head).hexdigest()
+
+
 def source_key(account: str, upload: str) -> str:
     """Where an upload lies."""
     return f"in/{account}/{upload}"
@@ -45,19 +61,29 @@ def outputs_prefix(account: str) -> str:
     return f"out/{account}/"
 
 
-def output_key(account: str, task: str, attempt: int, lease: str) -> str:
+def output_key(account: str, task: str, attempt: int, lease: str, extension: str = "mp4") -> str:
     """Where an attempt's output lies: one write-once place per lease."""
-    return f"out/{account}/{task}/{attempt}-{lease}.mp4"
+    return f"out/{account}/{task}/{attempt}-{lease}.{extension}"
 
 
 def thumbnail_key(output: str, name: str) -> str:
-    """Where an output's poster or strip lies."""
-    return f"{output.removesuffix('.mp4')}-{name}"
+    """Where one of an output's pictures lies."""
+    return f"{output.rpartition('.')[0]}-{name}"
 
 
 def inspection_key(output: str) -> str:
     """Where the word about an output lies that was looked at where it was made."""
-    return f"{output.removesuffix('.mp4')}-inspection.json"
+    return f"{output.rpartition('.')[0]}-inspection.json"
+
+
+def part_key(account: str, task: str, attempt: int, lease: str, part: str) -> str:
+    """Where a part of a source lies as a model is to see it."""
+    return f"out/{account}/{task}/{attempt}-{lease}-{part}"
+
+
+def answer_key(account: str, task: str, cycle: int, question: str) -> str:
+    """Where a model's good answer lies. It was paid, and later attempts do without asking."""
+    return f"out/{account}/{task}/answer-{cycle}-{question}.json"
 
 
 def mended_key(account: str, task: str, attempt: int, sha256: str) -> str:

@@ -31,3 +31,4 @@ class Rendered:
     path: Path
     content_type: str = "video/mp4"
     facts: dict[str, str | int | float] = field(default_factory=dict)
+    pictures: tuple[Path, ...] = ()  # that belong beside it

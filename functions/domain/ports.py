@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from functions.domain.hooks import Delivery, Judgement
 from functions.domain.jobs import (
@@ -18,7 +18,8 @@ from functions.domain.jobs import (
     Submitted,
 )
 from functions.domain.kinds import Kind, Promise
-from functions.domain.media import MediaHead, StoredFile, UploadForm
+from functions.domain.media import MediaHead, StoredFile, Unreachable, UploadForm
+from functions.domain.models import Asked, Clip, Model, Question, Showing, Shown
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
 from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
@@ -26,6 +27,8 @@ from functions.domain.tasks import Task
 from functions.domain.tickets import Ticket
 from functions.domain.verdicts import Inspected, NotVerified
 from functions.domain.work import Workshop
+
+T = TypeVar("T")
 
 
 class ProviderCalls(Protocol):
@@ -53,6 +56,22 @@ class ProviderCalls(Protocol):
 
     def download(self, provider: Remote, output: RemoteOutput, path: Path) -> Download:
         """Fetch a finished file."""
+        ...
+
+
+class ModelCalls(Protocol):
+    """Models over HTTPS. Every ending is a value."""
+
+    def show(self, model: Model, clip: Clip) -> Showing:
+        """Bring a clip to where the model can look at it. That is free and can be repeated."""
+        ...
+
+    def ask(self, model: Model, question: Question) -> Asked:
+        """Ask with exactly one request, which is paid, and wait for its answer."""
+        ...
+
+    def forget(self, model: Model, shown: Shown) -> None:
+        """Have the model's copy of a clip removed, as far as that goes."""
         ...
 
 
@@ -111,8 +130,12 @@ class MediaStore(Protocol):
         """List stored names, oldest names first."""
         ...
 
-    def read(self, key: str, *, bytes_max: int) -> bytes | None:
-        """Read a small object; None if there is none."""
+    def read(self, key: str, *, bytes_max: int, start: int = 0) -> bytes | None:
+        """Read a small object, or a part of one; None if there is none."""
+        ...
+
+    def place(self, key: str) -> str:
+        """Name an object as other AWS services do: s3://bucket/key."""
         ...
 
     def move(self, key: str, to: str) -> None:
@@ -170,6 +193,33 @@ class Heartbeat(Protocol):
         ...
 
 
+class Attended(Protocol):
+    """Waits for work that says nothing while it goes on, and calls `look` meanwhile.
+
+    What `look` raises ends the wait; the work may go on unheard for a while.
+    """
+
+    def __call__(self, work: Callable[[], T], look: Callable[[], None]) -> T:
+        """Do the work and return what it returns."""
+        ...
+
+
+class Web(Protocol):
+    """Files of customers elsewhere, named by addresses that nobody vouches for."""
+
+    def head(self, url: str, *, first_bytes: int) -> MediaHead | Unreachable:
+        """Look at a file's first bytes; its `etag` is made of them and its size."""
+        ...
+
+    def piece(self, url: str, start: int, count: int) -> bytes:
+        """Read a part of a file; raises `SourceUnreadable` if that is not to be had."""
+        ...
+
+    def fetch(self, url: str, path: Path, *, bytes_max: int) -> Download:
+        """Fetch a whole file."""
+        ...
+
+
 class Metrics(Protocol):
     """Counts for the dashboard and the alarms: those that `functions/domain/signals.py` names."""
 
@@ -198,6 +248,11 @@ class Ports(Protocol):
     @property
     def remote(self) -> ProviderCalls:
         """Who reaches providers."""
+        ...
+
+    @property
+    def models(self) -> ModelCalls:
+        """Who reaches models."""
         ...
 
     @property
@@ -243,6 +298,16 @@ class Ports(Protocol):
     @property
     def heartbeat(self) -> Heartbeat:
         """What keeps a lease."""
+        ...
+
+    @property
+    def attended(self) -> Attended:
+        """What waits for an answer and looks around meanwhile."""
+        ...
+
+    @property
+    def web(self) -> Web:
+        """Where sources are that were not uploaded."""
         ...
 
     @property

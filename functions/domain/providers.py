@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from functions.domain.exchange import HttpReply, HttpRequest
 from functions.domain.hooks import Delivery, Judgement
@@ -109,20 +109,26 @@ class Secrets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remote(ABC):
-    """A provider that is called over HTTPS. Its fields are its configuration, with defaults.
+class Called:
+    """What is called over HTTPS, and paid. Its fields are its configuration, with defaults."""
+
+    name: str
+    secrets: tuple[str, ...]  # names of what a call needs
+    base_url: str
+    submits_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote(Called, ABC):
+    """A provider of renders that takes orders, and is asked for them until they have ended.
 
     `find` and `observe` are given the replies to the requests that they asked for before.
     """
 
-    name: str
     abilities: Abilities
-    secrets: tuple[str, ...]  # names of what a call needs
     hook_secrets: tuple[str, ...] = ()  # names of what judging a hook needs
     key_set_url: str | None = None  # where public keys for hooks are published
-    base_url: str
     output_hosts: tuple[str, ...] = ()  # with their subdomains; none named: any public host
-    submits_per_minute: int | None = None
     queries_per_minute: int | None = None
 
     @abstractmethod
@@ -176,12 +182,13 @@ class Remote(ABC):
         return HttpRequest(method="GET", url=output.url)
 
 
-Provider: TypeAlias = BuiltIn | Remote
+Provider: TypeAlias = BuiltIn | Called
+C = TypeVar("C", bound=Called)
 
 _FIXED: Final = frozenset({"name", "abilities", "secrets", "hook_secrets"})
 
 
-def configured(provider: Remote, options: Mapping[str, Any]) -> Remote:
+def configured(provider: C, options: Mapping[str, Any]) -> C:
     """Apply a deployment's options. One that the provider does not have is a mistake."""
     known = {one.name for one in fields(provider)} - _FIXED
     unknown = sorted(set(options) - known)
@@ -191,6 +198,8 @@ def configured(provider: Remote, options: Mapping[str, Any]) -> Remote:
     for name, value in options.items():
         default = getattr(provider, name)
         changed = tuple(value) if isinstance(value, list) else value
+        if isinstance(default, float) and type(changed) is int:
+            changed = float(changed)
         if default is not None and not isinstance(changed, type(default)):
             raise TypeError(f"{provider.name}: {name} is no {type(default).__name__}")
         given[name] = changed

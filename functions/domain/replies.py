@@ -31,9 +31,14 @@ _REFUSALS: Final = (
 )
 
 
+def fault_of(status: int) -> Fault | None:
+    """Say what a status alone refuses for; None where it does not say that anything was."""
+    return _REFUSALS.get(status)
+
+
 def refused(reply: HttpReply, now: datetime) -> Rejected | Unknown:
     """Read an answer to a submission that is no acceptance."""
-    fault = _REFUSALS.get(reply.status)
+    fault = fault_of(reply.status)
     if fault is None:
         return Unknown(cause=f"http-{reply.status}")
     return Rejected(

@@ -38,6 +38,7 @@ class Event(StrEnum):
 
     CLAIMED = "claimed"  # a worker took it under a new lease
     ACCEPTED = "accepted"  # a provider has the job
+    ASKING = "asking"  # a model is asked now: from here on its answer may have to be paid
     STILL_RUNNING = "still-running"  # the provider was asked and is not finished
     RENDERED = "rendered"  # an output is in our bucket
     ATTEMPT_FAILED = "attempt-failed"  # may work next time
@@ -155,6 +156,7 @@ TABLE: tuple[Row, ...] = (
     _end(TaskState.QUEUED, Event.GAVE_UP, TaskState.DEAD),
     _end(TaskState.QUEUED, Event.CANCEL, TaskState.CANCELED),
     _stay(TaskState.RENDERING, Event.ACCEPTED, Deadline.WINDOW),
+    _stay(TaskState.RENDERING, Event.ASKING, Deadline.LEASE),
     _stay(TaskState.RENDERING, Event.STILL_RUNNING, Deadline.WINDOW),
     _to_verifying(TaskState.RENDERING),
     *_retry_rows(TaskState.RENDERING),

@@ -10,6 +10,8 @@ from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.providers import BuiltIn
 from functions.domain.tickets import Ticket
 
+DISK_FULL = Failed(code="disk-full", reason="There was no room left for the file.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:

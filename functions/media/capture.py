@@ -75,9 +75,9 @@ class Page:
         # Taking a picture damages the page itself; one frame uses that up.
         self._spent = False
         width, height = size
-        target: dict[str, Any] = {"url": "about:blank", "width": width, "height": height}
-        if on_command:
-            target["enableBeginFrameControl"] = True
+        target: dict[str, Any] = {"url": "about:blank"}
+        if on_command:  # elsewhere only new windows can be given a size, and metrics are enough
+            target |= {"width": width, "height": height, "enableBeginFrameControl": True}
         made = self._call("Target.createTarget", target)
         attached = self._call(
             "Target.attachToTarget", {"targetId": made["targetId"], "flatten": True}

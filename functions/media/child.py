@@ -24,6 +24,7 @@ def main() -> None:
         memory_bytes=orders["memory_bytes"],
         cpu_seconds=orders["cpu_seconds"],
         file_bytes=orders["file_bytes"],
+        threads=orders["threads"] > 1,
     )
     answer = function(orders["request"], files)
     os.write(ANSWER_FD, answer.encode("ascii"))
@@ -31,20 +32,30 @@ def main() -> None:
     os._exit(0)
 
 
-def give_up_rights(*, memory_bytes: int, cpu_seconds: int, file_bytes: int) -> None:
+def give_up_rights(
+    *, memory_bytes: int, cpu_seconds: int, file_bytes: int, threads: bool = False
+) -> None:
     """Bound everything, for good. Open files stay usable; nothing else can be opened.
 
     Without a new file descriptor there is no socket, no file of the parent's and no process
-    to be read under /proc; without a new process nothing outlives the session.
+    to be read under /proc; without a new process nothing outlives the session. `threads` may
+    still be started where the kernel can be told them from processes (see `threads`).
     """
+    alone = True
+    if threads:
+        # Not for children that do without: it takes as long to load as all the rest here.
+        from functions.media.threads import forbid_processes  # noqa: PLC0415
+
+        alone = not forbid_processes()
     limits = {
         resource.RLIMIT_AS: memory_bytes,
         resource.RLIMIT_CPU: cpu_seconds,
         resource.RLIMIT_FSIZE: file_bytes,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NPROC: 0,
         resource.RLIMIT_NOFILE: 0,
     }
+    if alone:
+        limits[resource.RLIMIT_NPROC] = 0
     for kind, most in limits.items():
         _, hard = resource.getrlimit(kind)
         lowered = most if hard == resource.RLIM_INFINITY else min(most, hard)

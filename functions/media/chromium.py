@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,12 +147,13 @@ class Chromium:
     """One browser process with a fresh profile. Not for use by several threads."""
 
     def __init__(
-        self, program: Program, *, confined: Confinement, profiles: Path, on_command: bool
+        self, program: Program, *, confined: Confinement, profiles: Path, on_command: bool,
+        reach: Sequence[str] = CLOSED,
     ) -> None:  # fmt: skip
         self._profile = Path(tempfile.mkdtemp(prefix="profile-", dir=profiles))
         if confined.user is not None:
             os.chown(self._profile, confined.user, confined.group or -1)
-        flags = [*SILENT, *CLOSED, *EXACT, f"--user-data-dir={self._profile}"]
+        flags = [*SILENT, *reach, *EXACT, f"--user-data-dir={self._profile}"]
         flags += FRAMES_ON_COMMAND if on_command else ()
         flags += () if confined.sandboxed else ("--no-sandbox",)
         flags += () if _roomy(SHARED) else ("--disable-dev-shm-usage",)

@@ -27,7 +27,7 @@ HOLD_SECONDS = 20  # a longer hold is said again, for players that wait for the 
 HELD_KEY_SECONDS = 600  # while nothing changes: that is as many frames as in a second
 # JPEG's colours, which the pictures come in; screens' primaries.
 BT709, BT601, LIMITED = 1, 6, 1
-DISK_FULL = errno.ENOSPC
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Developer:
@@ -81,6 +81,11 @@ class Film:
         if whole:
             self._key = number
         self._box.mux(self._stream.encode(frame))
+
+
+def failure_code(error: Exception) -> str:
+    """Say why a film could not be written."""
+    return "disk-full" if getattr(error, "errno", 0) in NO_ROOM else "encoder-failed"
 
 
 def join(parts: Sequence[tuple[int, Path]], out: Path, *, frames: int, fps: int) -> None:

@@ -1,6 +1,5 @@
 """A recorded web session becomes a film: every frame exact, much faster than it was lived."""
 
-import errno
 import os
 import pickle
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.media.capture import SCRIPTS
 from functions.media.chromium import INSTALL_HINT, confinement, find
-from functions.media.film import join
+from functions.media.film import failure_code, join
 from functions.media.filming import Job
 from functions.media.media_library import MEDIA_ERRORS
 from functions.media.recording import BOUNDS, Bounds, Recording, open_recording
@@ -64,9 +63,8 @@ def render_session(
         made.replace(out)
         return _rendered(out, opened, plan, replaced)
     except MEDIA_ERRORS as error:
-        full = getattr(error, "errno", 0) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-        code = "disk-full" if full else "encoder-failed"
-        return Failed(code=code, reason=f"The film could not be written: {error}.")
+        said = getattr(error, "strerror", None) or error  # without the name of our folder
+        return Failed(code=failure_code(error), reason=f"The film could not be written: {said}.")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(profiles, ignore_errors=True)

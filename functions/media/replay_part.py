@@ -3,7 +3,6 @@
 It leads a process group of its own that its browser belongs to: ending the group ends all.
 """
 
-import errno
 import json
 import os
 import pickle
@@ -15,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from functions.media.chromium import BrowserLost, Refusal
+from functions.media.film import failure_code
 from functions.media.filming import Camera, Job
 from functions.media.media_library import MEDIA_ERRORS
 from functions.media.segments import Segment
@@ -72,8 +72,7 @@ def _film(job: Job, segment: Segment, cameras: list[Camera]) -> None:
                 _say(failed="browser-stuck", reason=str(error))
                 return
         except MEDIA_ERRORS as error:
-            full = getattr(error, "errno", 0) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-            _say(failed="disk-full" if full else "encoder-failed", reason=str(error))
+            _say(failed=failure_code(error), reason=str(error))
             return
         else:
             _say(done=segment.number)

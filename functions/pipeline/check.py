@@ -8,7 +8,8 @@ import hmac
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from functions.domain.attempts import token_of
+from functions.domain.attempts import Attempt, token_of
+from functions.domain.errors import Unavailable
 from functions.domain.jobs import (
     Absent,
     CannotTell,
@@ -19,11 +20,12 @@ from functions.domain.jobs import (
 )
 from functions.domain.ports import Ports
 from functions.domain.providers import Remote, Webhook
-from functions.domain.results import Application, Applied
+from functions.domain.results import Application, Applied, Contended, Stale
 from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Ignored, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance
+from functions.pipeline.ask import answered
 from functions.pipeline.claim import output_key_of
 from functions.pipeline.measure import window_seconds
 from functions.pipeline.spend import closed
@@ -47,6 +49,8 @@ def answer(ports: Ports, ticket: Ticket) -> Result:
         ports.metrics.count("HookOfNobody", provider=task.provider)
         return None
     result = check(ports, task, hint=ticket.hint)
+    if ticket.hint and isinstance(result, Stale | Contended):
+        raise Unavailable  # the ticket comes again: it may be all that names the job
     if ticket.lease is None:
         _count_found(ports, task, result)
     return result
@@ -59,11 +63,11 @@ def check(ports: Ports, task: Task, *, hint: str | None = None) -> Result:
     provider = ports.providers[task.provider]
     if not isinstance(provider, Remote):
         return _bucket(ports, task)
-    if not ports.budgets.take(f"{provider.name}-query", provider.queries_per_minute):
-        return _unresolved(ports, task)
     job = task.job
     if job is None and hint and provider.abilities.webhook is Webhook.SIGNED:
         job = Job(id=hint)
+    if not ports.budgets.take(f"{provider.name}-query", provider.queries_per_minute):
+        return _unresolved(ports, task, job=job)
     if job is None:
         return _searched(ports, task, provider)
     return _observed(ports, task, job, provider)
@@ -80,14 +84,26 @@ def begun_at(task: Task) -> datetime:
 
 
 def _bucket(ports: Ports, task: Task) -> Result:
-    """Look for the output: a worker that died after its upload has delivered all the same."""
+    """Look for the output: a worker that died after its upload has delivered all the same.
+
+    A model that was asked keeps nothing: an answer that is not in the bucket is lost, and its
+    question is not asked again.
+    """
     if task.state is not TaskState.CHECKING:
         return None
-    key = output_key_of(task)
+    key = output_key_of(ports, task)
     if ports.media.head(key) is not None:
-        return advance(ports, task, Happening(event=Event.RENDERED, output_key=key))
+        done = Happening(event=Event.RENDERED, output_key=key)
+        return advance(ports, task, done, _paid(ports, task, "succeeded"))
+    if not answered(ports, task):
+        return _given_up(ports, task, "answer-lost", task.job)
     lost = Happening(event=Event.ATTEMPT_FAILED, code="worker-lost", reason=LOST)
-    return advance(ports, task, lost)
+    return advance(ports, task, lost, _paid(ports, task, "worker-lost"))
+
+
+def _paid(ports: Ports, task: Task, outcome: str) -> Attempt | None:
+    """Close the books of a model's attempt, whose answers are all there."""
+    return closed(ports, task, outcome, charged=True) if task.job else None
 
 
 def _searched(ports: Ports, task: Task, provider: Remote) -> Result:
@@ -119,7 +135,7 @@ def _observed(ports: Ports, task: Task, job: Job, provider: Remote) -> Result:
         return _running(ports, task, job)
     match seen.state:
         case JobState.SUCCEEDED:
-            done = Happening(event=Event.RENDERED, output_key=output_key_of(task), job=job)
+            done = Happening(event=Event.RENDERED, output_key=output_key_of(ports, task), job=job)
             ended = closed(ports, task, "succeeded", job=job, charged=seen.cost.charged)
             return advance(ports, task, done, ended)
         case JobState.FAILED:
@@ -129,7 +145,7 @@ def _observed(ports: Ports, task: Task, job: Job, provider: Remote) -> Result:
             return advance(ports, task, gone, closed(ports, task, "gone", job=job))
         case _:
             ports.metrics.count("ProviderAnswer", provider=provider.name, state=seen.state)
-            return _unresolved(ports, task)
+            return _unresolved(ports, task, job=job)
 
 
 def _running(ports: Ports, task: Task, job: Job) -> Result:
@@ -177,14 +193,21 @@ def _overdue(ports: Ports, task: Task) -> bool:
     return ports.clock.now() - begun_at(task) > most
 
 
-def _unresolved(ports: Ports, task: Task, *, patience: timedelta | None = None) -> Result:
-    """Ask again later; past all patience the task ends, and nothing is submitted again."""
+def _unresolved(
+    ports: Ports, task: Task, *, job: Job | None = None, patience: timedelta | None = None
+) -> Result:
+    """Ask again later; past all patience the task ends, and nothing is submitted again.
+
+    A job that only a call has named yet is kept: nobody may name it again.
+    """
     impatient = patience is not None and ports.clock.now() - begun_at(task) > patience
     if impatient or _overdue(ports, task):
         return _given_up(ports, task, "provider-outcome-unknown", task.job)
-    if task.state is not TaskState.CHECKING:
-        return None
-    return advance(ports, task, Happening(event=Event.ASKED))
+    if task.state is TaskState.CHECKING:
+        return advance(ports, task, Happening(event=Event.ASKED, job=job))
+    if job is not None and task.job is None:
+        return advance(ports, task, Happening(event=Event.STILL_RUNNING, job=job))
+    return None
 
 
 def _given_up(ports: Ports, task: Task, code: str, job: Job | None) -> Result:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from functions.domain.attempts import Attempt
+from functions.domain.errors import OutcomeUnknown
 from functions.domain.media import output_key
 from functions.domain.ports import Ports
 from functions.domain.results import Applied, Stale
@@ -11,6 +12,7 @@ from functions.domain.tasks import Happening, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import advance
 
+DEFER_SECONDS = 20  # drawn at random up to twice as much
 EARLY_SECONDS = 5  # how far a queue's clock may run ahead of ours
 
 
@@ -23,18 +25,35 @@ def claimable(ports: Ports, ticket: Ticket) -> Task | None:
     return None if task.not_before and task.not_before > early else task
 
 
+def defer(ports: Ports, ticket: Ticket) -> None:
+    """Put a ticket off until a provider's budget has room again."""
+    wait = DEFER_SECONDS * (1 + ports.ids.jitter())
+    ports.queue.send(ticket, delay_seconds=round(wait))
+
+
 def claim(ports: Ports, task: Task, attempt: Attempt | None = None) -> Task | None:
     """Take it, and write its attempt down with that; None if somebody else was quicker."""
     lease = ports.ids.lease()
-    claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=lease), attempt)
+    try:
+        claimed = advance(ports, task, Happening(event=Event.CLAIMED, lease=lease), attempt)
+    except OutcomeUnknown:  # lost by all but us, were it written and not looked for
+        mine = _held(ports, task, lease)
+        if mine is None:
+            raise
+        return mine
     if isinstance(claimed, Applied):
         return claimed.task
     if isinstance(claimed, Stale):  # an SDK that repeats its own success is refused by it
-        now = ports.store.get(TaskRef(account=task.account, id=task.id))
-        return now if now and now.lease == lease else None
+        return _held(ports, task, lease)
     return None
 
 
-def output_key_of(task: Task) -> str:
+def _held(ports: Ports, task: Task, lease: str) -> Task | None:
+    now = ports.store.get(TaskRef(account=task.account, id=task.id))
+    return now if now and now.lease == lease else None
+
+
+def output_key_of(ports: Ports, task: Task) -> str:
     """Where the output of a task's current lease lies, or will lie."""
-    return output_key(task.account, task.id, task.attempt, task.lease or "")
+    extension = ports.kinds[task.kind].makes.extension
+    return output_key(task.account, task.id, task.attempt, task.lease or "", extension)

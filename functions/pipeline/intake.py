@@ -5,12 +5,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from functions.domain.credits import EntryKind
-from functions.domain.errors import OutcomeUnknown, Unavailable
+from functions.domain.errors import OutcomeUnknown, SourceUnreadable, Unavailable
 from functions.domain.kinds import Fault, InvalidInput, Kind, Order
-from functions.domain.media import MediaHead, UploadForm, source_key
+from functions.domain.media import HEAD_BYTES, MediaHead, Unreachable, UploadForm, source_key
 from functions.domain.outcomes import Refused
 from functions.domain.ports import Ports
 from functions.domain.results import Applied, Created, Creation, Stale
@@ -19,7 +20,6 @@ from functions.domain.tasks import Happening, Ignored, Route, Task, opened
 from functions.domain.tickets import NewTask, TaskRef
 from functions.pipeline.advance import advance, count_credits
 
-HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
 CANCEL_TRIES = 5
 UNSENT = "0" * 26  # stands for a source that is not uploaded yet
 
@@ -46,19 +46,32 @@ class Quote:
 
 
 def quote(
-    ports: Ports, kind_name: str, given: Mapping[str, Any], *, provider: str | None = None
-) -> Quote | InvalidInput:
-    """Price an input as an order would; its source need not be uploaded yet."""
+    ports: Ports,
+    account: str,
+    kind_name: str,
+    given: Mapping[str, Any],
+    *,
+    provider: str | None = None,
+) -> Quote | InvalidInput | Refused:
+    """Price an input as an order would; its source need not be uploaded yet.
+
+    What is priced by its source is looked at if it is named, and is else taken to be the least.
+    """
     kind = ports.kinds.get(kind_name)
     if kind is None:
         return _unknown_kind(ports)
     route = _route(ports, kind, provider)
-    unsent = {"source": UNSENT} if "source" in kind.schema().get("required", ()) else {}
-    wanted = kind.order({**unsent, **given})
+    there = given.keys() & {"source", "url"}
+    wanted = kind.order(given if there else {"source": UNSENT, **given})
     if isinstance(wanted, InvalidInput):
         return wanted
     if isinstance(route, InvalidInput):
         return route
+    if there and kind.sized:
+        found = _look(ports, account, kind, wanted)
+        if not isinstance(found, _Sized):
+            return found
+        wanted = found.order
     price = price_of(ports, kind, route, wanted.unit_price)
     return Quote(units=wanted.units, unit_price=price)
 
@@ -100,19 +113,14 @@ def order(
     if isinstance(route, InvalidInput):
         return route
     key_hash, print_ = digest(key), fingerprint(kind_name, given, provider)
-    seen = _look(ports, account, kind, wanted)
-    if not isinstance(seen, MediaHead):  # a repeat whose source is gone by now is still a repeat
+    found = _look(ports, account, kind, wanted)
+    if not isinstance(found, _Sized):  # a repeat whose source is gone by now is still a repeat
         now = ports.clock.now()
-        return ports.store.replayed(account, key_hash, print_, now) or seen
+        return ports.store.replayed(account, key_hash, print_, now) or found
     now = ports.clock.now()
     new = NewTask(
-        task=_first_image(ports, account, kind, wanted, seen, route=route, now=now),
-        input={
-            "order": dict(wanted.input),
-            "source": seen.key,
-            "etag": seen.etag,
-            "promise": asdict(wanted.promise),
-        },
+        task=_first_image(ports, account, kind, found, route=route, now=now),
+        input=_recorded(found, provider),
         key_hash=key_hash,
         fingerprint=print_,
         open_max=ports.rules.open_max,
@@ -191,33 +199,86 @@ def _unknown_kind(ports: Ports) -> InvalidInput:
     return _fault("/kind", "kind-unknown", f"Choose one of: {', '.join(sorted(ports.kinds))}.")
 
 
-def _look(
-    ports: Ports, account: str, kind: Kind, wanted: Order
-) -> MediaHead | InvalidInput | Refused:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sized:
+    """An order whose source was looked at."""
+
+    order: Order
+    seen: MediaHead
+
+
+def _look(ports: Ports, account: str, kind: Kind, wanted: Order) -> _Sized | InvalidInput | Refused:
+    """Look at the source, as far as it takes to refuse it or to price it."""
+    seen = _seen(ports, account, wanted)
+    if not isinstance(seen, MediaHead):
+        return seen
+    refused = kind.examine(seen)
+    if refused is not None:
+        return refused
+    if kind.sized is None:
+        return _Sized(order=wanted, seen=seen)
+    try:
+        sized = kind.sized(wanted, seen, partial(_piece, ports, wanted, seen))
+    except SourceUnreadable:
+        return Refused(
+            code="length-unknown",
+            reason="The length of the video could not be read from there. Upload the file instead.",
+        )
+    return sized if isinstance(sized, Refused) else _Sized(order=sized, seen=seen)
+
+
+def _recorded(found: _Sized, provider: str | None) -> dict[str, Any]:
+    """Say what is kept of an order, for whoever works on it and to order it again."""
+    return {
+        "order": dict(found.order.input),
+        "source": found.seen.key,
+        "etag": found.seen.etag,
+        "promise": asdict(found.order.promise),
+        "provider": provider,  # as chosen; None leaves it to the deployment
+    }
+
+
+def _seen(ports: Ports, account: str, wanted: Order) -> MediaHead | InvalidInput | Refused:
+    if wanted.url:
+        found = ports.web.head(wanted.url, first_bytes=HEAD_BYTES)
+        if isinstance(found, Unreachable):
+            return Refused(code=found.code, reason=found.reason)
+        return found
     seen = ports.media.head(source_key(account, wanted.source), first_bytes=HEAD_BYTES)
     if seen is None:
         detail = "There is no such upload, or it has expired. Upload the source again."
         return _fault("/input/source", "source-missing", detail)
-    return kind.examine(seen) or seen
+    return seen
+
+
+def _piece(ports: Ports, wanted: Order, seen: MediaHead, start: int, count: int) -> bytes:
+    if start + count <= len(seen.head):
+        return seen.head[start : start + count]
+    if wanted.url:
+        return ports.web.piece(wanted.url, start, count)
+    piece = ports.media.read(seen.key, bytes_max=count, start=start)
+    if piece is None:
+        raise SourceUnreadable(seen.key)
+    return piece
 
 
 def _first_image(
     ports: Ports,
     account: str,
     kind: Kind,
-    wanted: Order,
-    seen: MediaHead,
+    found: _Sized,
     *,
     route: Route,
     now: datetime,
 ) -> Task:
+    wanted = found.order
     task = Task(
         account=account,
         id=ports.ids.ulid(now),
         kind=kind.name,
         provider=route.provider,
         lane=route.lane,
-        resource=seen.etag.strip('"'),
+        resource=digest(wanted.url)[:32] if wanted.url else found.seen.etag.strip('"'),
         price=wanted.units * price_of(ports, kind, route, wanted.unit_price),
         state=TaskState.QUEUED,
         created_at=now,

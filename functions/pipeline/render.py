@@ -1,10 +1,14 @@
 """Render: claim an attempt under a lease, make the file, put it into our bucket, say so."""
 
+import errno
 from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
 
+from functions.domain.attempts import Attempt
+from functions.domain.jobs import Unknown
 from functions.domain.kinds import Runs
+from functions.domain.models import Model
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.ports import Ports
 from functions.domain.providers import BuiltIn
@@ -12,11 +16,16 @@ from functions.domain.results import Applied
 from functions.domain.states import Event
 from functions.domain.tasks import Happening, Task
 from functions.domain.tickets import TaskRef, Ticket
-from functions.domain.work import Errand
+from functions.domain.work import DISK_FULL, Errand
 from functions.pipeline.advance import report
-from functions.pipeline.claim import claim, claimable, output_key_of
+from functions.pipeline.ask import Bill, analysed
+from functions.pipeline.claim import claim, claimable, defer, output_key_of
 from functions.pipeline.inspect import inspected
+from functions.pipeline.obtain import obtained
+from functions.pipeline.spend import closed
 from functions.pipeline.tend import CutShort, LeaseLost, StayOver, Tending
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Rendering(StrEnum):
@@ -27,60 +36,84 @@ class Rendering(StrEnum):
     REFUSED = "refused"
     GIVEN_BACK = "given-back"  # the worker had to go; the next one begins anew
     SKIPPED = "skipped"  # not this attempt's time, or somebody else's
+    UNKNOWN = "unknown"  # a model was asked and its answer was lost
+    DEFERRED = "deferred"  # the model's budget is used up; the ticket waits
     SUPERSEDED = "superseded"  # the lease was lost on the way; the result counts for nothing
 
 
 def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = None) -> Rendering:
     """Work one ticket off. Every write names the attempt and the lease it was claimed under."""
     waiting = claimable(ports, ticket)
+    if waiting and not _affordable(ports, waiting):
+        defer(ports, ticket)
+        return Rendering.DEFERRED
     task = claim(ports, waiting) if waiting else None
     if task is None:
         return Rendering.SKIPPED
-    tending = Tending(ports, task, workdir, errand)
+    tending, bill = Tending(ports, task, workdir, errand), Bill()
     try:
         with ports.heartbeat(tending.beat, ports.kinds[task.kind].limits.heartbeat_seconds):
-            outcome = _produce(ports, task, workdir, tending)
+            outcome = _produce(ports, task, workdir, tending, bill)
     except LeaseLost:
         return Rendering.SUPERSEDED
     except CutShort as short:
         outcome = short.failed
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        outcome = DISK_FULL
     except StayOver:
         gone = Happening(event=Event.GIVEN_BACK, code="worker-stopped")
         given = isinstance(report(ports, task, gone), Applied)
         return Rendering.GIVEN_BACK if given else Rendering.SUPERSEDED
-    return _record(ports, task, outcome)
+    return _record(ports, task, outcome, bill)
+
+
+def _affordable(ports: Ports, task: Task) -> bool:
+    provider = ports.providers[task.provider]
+    if not isinstance(provider, Model):
+        return True
+    return ports.budgets.take(f"{provider.name}-submit", provider.submits_per_minute)
 
 
 def _produce(
-    ports: Ports, task: Task, workdir: Path, tending: Tending
-) -> Rendered | Refused | Failed:
+    ports: Ports, task: Task, workdir: Path, tending: Tending, bill: Bill
+) -> Rendered | Refused | Failed | Unknown:
     ordered = ports.store.input(TaskRef(account=task.account, id=task.id))
     if ordered is None:
         return Refused(code="order-missing", reason="The order's details are gone. Order it again.")
-    source, out = workdir / "source", workdir / "output.mp4"
-    if not ports.media.fetch(ordered["source"], source, etag=ordered["etag"]):
-        return Refused(
-            code="source-changed",
-            reason="The uploaded source was replaced or removed after the order. Order it again.",
+    tending.make_sure()
+    source, kind = workdir / "source", ports.kinds[task.kind]
+    missing = obtained(ports, task, ordered, source, tending)
+    if missing is not None:
+        return missing
+    outcome: Rendered | Refused | Failed | Unknown
+    if kind.asking is not None:
+        outcome = analysed(ports, task, ordered, source, tending, bill)
+    else:
+        provider = ports.providers[task.provider]
+        if not isinstance(provider, BuiltIn):
+            raise TypeError(f"{task.provider} does not render here")
+        out = workdir / f"output.{kind.makes.extension}"
+        outcome = ports.workshop.render(
+            provider, source, out, ordered["order"], tending.on_progress
         )
-    provider = ports.providers[task.provider]
-    if not isinstance(provider, BuiltIn):
-        raise TypeError(f"{task.provider} does not render here")
-    outcome = ports.workshop.render(provider, source, out, ordered["order"], tending.on_progress)
-    if isinstance(outcome, Rendered) and ports.kinds[task.kind].runs is Runs.WORKER:
+    if isinstance(outcome, Rendered) and kind.runs is Runs.WORKER:
         tending.look()
         outcome = inspected(ports, task, ordered["promise"], outcome, workdir)
     if isinstance(outcome, Rendered):
         tending.look()
-        ports.media.put(outcome.path, output_key_of(task), content_type=outcome.content_type)
+        ports.media.put(outcome.path, output_key_of(ports, task), content_type=outcome.content_type)
     return outcome
 
 
-def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> Rendering:
+def _record(
+    ports: Ports, task: Task, outcome: Rendered | Refused | Failed | Unknown, bill: Bill
+) -> Rendering:
     match outcome:
         case Rendered():
             result = Rendering.RENDERED
-            happening = Happening(event=Event.RENDERED, output_key=output_key_of(task))
+            happening = Happening(event=Event.RENDERED, output_key=output_key_of(ports, task))
         case Refused():
             result = Rendering.REFUSED
             happening = Happening(event=Event.REFUSED, code=outcome.code, reason=outcome.reason)
@@ -89,11 +122,22 @@ def _record(ports: Ports, task: Task, outcome: Rendered | Refused | Failed) -> R
             happening = Happening(
                 event=Event.ATTEMPT_FAILED, code=outcome.code, reason=outcome.reason
             )
+        case Unknown():
+            result = Rendering.UNKNOWN
+            happening = Happening(event=Event.UNANSWERED, code="answer-lost")
         case _:
             assert_never(outcome)
-    if isinstance(report(ports, task, happening), Applied):
+    if isinstance(report(ports, task, happening, _closed(ports, task, result, bill)), Applied):
         return result
     if isinstance(outcome, Rendered):
-        ports.store.put_late(task, output_key_of(task), ports.clock.now())
+        ports.store.put_late(task, output_key_of(ports, task), ports.clock.now())
         ports.metrics.count("LateResult", kind=task.kind, account=task.account, task=task.id)
     return Rendering.SUPERSEDED
+
+
+def _closed(ports: Ports, task: Task, result: Rendering, bill: Bill) -> Attempt | None:
+    """Close the books of an attempt that asked a model. A lost answer stays possible spend."""
+    if not isinstance(ports.providers[task.provider], Model) or result is Rendering.UNKNOWN:
+        return None
+    outcome = "succeeded" if result is Rendering.RENDERED else "failed"
+    return closed(ports, task, outcome, charged=bill.charged)

@@ -6,11 +6,13 @@ again.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, assert_never
 
 from functions.domain.attempts import Attempt, token_of
+from functions.domain.errors import TallyreelError
 from functions.domain.jobs import (
     Accepted,
     Fault,
@@ -26,11 +28,11 @@ from functions.domain.states import Event
 from functions.domain.tasks import Happening, Route, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.pipeline.advance import report
-from functions.pipeline.claim import claim, claimable
+from functions.pipeline.claim import claim, claimable, defer
 from functions.pipeline.intake import routes_of
 from functions.pipeline.spend import closed
 
-DEFER_SECONDS = 20  # until a budget has room again; drawn at random up to twice as much
+RECORD_TRIES = 3
 PROMPTS = {
     "zoom-in": "The camera moves slowly closer.",
     "zoom-out": "The camera moves slowly back.",
@@ -62,8 +64,7 @@ def submit(ports: Ports, ticket: Ticket, workdir: Path) -> Submission:
     if not isinstance(provider, Remote):
         raise TypeError(f"{task.provider} is not submitted to")
     if not ports.budgets.take(f"{provider.name}-submit", provider.submits_per_minute):
-        wait = DEFER_SECONDS * (1 + ports.ids.jitter())
-        ports.queue.send(ticket, delay_seconds=round(wait))
+        defer(ports, ticket)
         return Submission.DEFERRED
     ref = TaskRef(account=task.account, id=task.id)
     ordered = ports.store.input(ref)
@@ -72,8 +73,21 @@ def submit(ports: Ports, ticket: Ticket, workdir: Path) -> Submission:
     claimed = claim(ports, task, _attempt(ports, task, ordered))
     if claimed is None:
         return Submission.SKIPPED
-    order = _order(ports, claimed, provider, ordered, workdir)
-    return _record(ports, claimed, ports.remote.submit(provider, order))
+    result = _sent(ports, claimed, provider, ordered, workdir)
+    for _ in range(RECORD_TRIES - 1):  # nobody else knows it
+        with suppress(TallyreelError):
+            return _record(ports, claimed, result)
+    return _record(ports, claimed, result)
+
+
+def _sent(
+    ports: Ports, task: Task, provider: Remote, ordered: Mapping[str, Any], workdir: Path
+) -> Submitted:
+    try:
+        order = _order(ports, task, provider, ordered, workdir)
+    except TallyreelError as error:  # trouble of our own, before a byte was written
+        return NotSent(cause=type(error).__name__)
+    return ports.remote.submit(provider, order)
 
 
 def _attempt(ports: Ports, task: Task, ordered: Mapping[str, Any]) -> Attempt:

@@ -78,6 +78,26 @@ class Tending:
         if left is not None and self._seconds_to_go(now, done, total) > left:
             raise StayOver
 
+    def make_sure(self) -> None:
+        """See that there is room for the work before anything of it is fetched."""
+        if self._errand is not None:
+            self._spare()
+
+    def still_ours(self) -> None:
+        """Look whether to go on waiting for somebody else."""
+        if self._lost:
+            raise LeaseLost
+        now = self._ports.clock.now()
+        if self._errand is not None and now - self._looked >= LOOK:
+            self._looked = now
+            self.look()
+
+    def stay_for(self, seconds: float) -> None:
+        """Begin nothing that may take longer than this worker is going to be there."""
+        left = self._errand.seconds_left() if self._errand else None
+        if left is not None and left < seconds:
+            raise StayOver
+
     def look(self) -> None:
         """Read whether the task is still ours. Where nobody waits long, that is left out."""
         if self._errand is None:
@@ -97,6 +117,9 @@ class Tending:
         budget = min(self._kind.timeout_seconds, BUDGET_SECONDS + BUDGET_SECONDS_PER_STEP * total)
         if now - self._begun > timedelta(seconds=budget):
             raise CutShort(OVERDUE)
+        self._spare()
+
+    def _spare(self) -> None:
         short = self._ports.workshop.shortage(self._workdir)
         if short is not None:
             raise CutShort(short)

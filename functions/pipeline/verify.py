@@ -72,7 +72,7 @@ def _output(ports: Ports, task: Task, key: str, verdict: Verdict, thumbnails: in
     lifetime = timedelta(seconds=ports.kinds[task.kind].limits.result_seconds)
     return Output(
         key=key,
-        content_type="video/mp4",
+        content_type=ports.kinds[task.kind].makes.content_type,
         size_bytes=facts.size_bytes,
         sha256=facts.sha256,
         seconds=facts.seconds,

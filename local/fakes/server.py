@@ -9,8 +9,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from local.fakes.script import script_of
-from local.fakes.vendor import Answer, Call, Due, HangUp, Refusal, Request, Vendor, request_of
+from local.fakes.vendor import (
+    Answer,
+    Call,
+    Due,
+    HangUp,
+    Played,
+    Refusal,
+    Request,
+    Vendor,
+    request_of,
+)
 
 HOST = "127.0.0.1"
 CALL_SECONDS = 10.0
@@ -24,7 +33,7 @@ class FakeServer:
     """
 
     def __init__(
-        self, vendor: Vendor, *, port: int = 0, hook_base: str | None = None, calls: bool = True
+        self, vendor: Played, *, port: int = 0, hook_base: str | None = None, calls: bool = True
     ) -> None:
         self.vendor = vendor
         self.hook_base = hook_base
@@ -34,7 +43,7 @@ class FakeServer:
         self._threads = [
             threading.Thread(target=self._http.serve_forever, args=(LOOK_SECONDS,), daemon=True),
         ]
-        if calls:
+        if calls and isinstance(vendor, Vendor):
             self._threads.append(threading.Thread(target=self._make_calls, daemon=True))
         for thread in self._threads:
             thread.start()
@@ -73,15 +82,24 @@ class FakeServer:
         try:
             return self._answered(request)
         finally:
-            with self.vendor.lock:
-                early, self.vendor.calls_now = self.vendor.calls_now, []
-            for due in early:  # while the client still waits for its answer
+            for due in self._early():  # while the client still waits for its answer
                 self._call(due)
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass, unless it is stopped meanwhile."""
+        self._stop.wait(seconds)
+
+    def _early(self) -> list[Due]:
+        if not isinstance(self.vendor, Vendor):
+            return []
+        with self.vendor.lock:
+            early, self.vendor.calls_now = self.vendor.calls_now, []
+            return early
 
     def _answered(self, request: Request) -> Answer:
         vendor = self.vendor
         with vendor.lock:
-            if request.path.startswith("/files/"):
+            if isinstance(vendor, Vendor) and request.path.startswith("/files/"):
                 return vendor.file(request)
             try:
                 return vendor.answer(request)
@@ -100,10 +118,7 @@ class FakeServer:
         vendor, given = self.vendor, request.json()
         with vendor.lock:
             if request.path == "/_fake/script" and request.method == "POST":
-                vendor.scripts += [script_of(one) for one in given.get("next", [])]
-                if "default" in given:
-                    vendor.script = script_of(given["default"])
-                return Answer(content={"waiting": len(vendor.scripts)})
+                return Answer(content={"waiting": vendor.told(given)})
             if request.path == "/_fake/advance" and request.method == "POST":
                 vendor.ahead += float(given["seconds"])
                 return Answer(content={"now": vendor.now()})
@@ -112,7 +127,7 @@ class FakeServer:
                 return Answer(content={"url": self.hook_base})
             if request.path == "/_fake/billed":
                 return Answer(content=vendor.bill())
-            if request.path == "/_fake/jobs":
+            if request.path == "/_fake/jobs" and isinstance(vendor, Vendor):
                 jobs = vendor.jobs.values()
                 return Answer(
                     content=[
@@ -127,6 +142,8 @@ class FakeServer:
 
     def _call_next(self) -> bool:
         vendor = self.vendor
+        if not isinstance(vendor, Vendor):
+            return False
         with vendor.lock:
             ready = [due for due in vendor.due if due.at <= vendor.now()]
             if not ready:
@@ -138,6 +155,7 @@ class FakeServer:
 
     def _call(self, due: Due) -> None:
         vendor = self.vendor
+        assert isinstance(vendor, Vendor)  # noqa: S101 - nobody else has calls to make
         if _delivered(self._aimed(vendor.call(due.job, due.phase))):
             return
         due.tries += 1
@@ -206,6 +224,7 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
+            server.pause(answer.after_seconds)
             _send(self, answer)
 
         do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - the library's names

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from local.fakes.script import End, File, Hooks, Lost, Script
+from local.fakes.script import End, File, Hooks, Lost, Script, script_of
 
 METADATA = "http://169.254.169.254/latest/meta-data/"
 
@@ -51,6 +51,7 @@ class Answer:
     raw: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int = 0
+    after_seconds: float = 0.0  # of real time, while others are answered
 
 
 class HangUp(Exception):
@@ -100,33 +101,22 @@ class Due:
     tries: int = field(default=0, compare=False)
 
 
-class Vendor(ABC):
-    """One vendor's wire. Subclasses answer requests and word their calls."""
+class Played(ABC):
+    """What all stand-ins have: an address, a clock of their own, scripts, a key and a bill."""
 
+    kind: ClassVar[str]  # of tasks that it is a provider of
     key: ClassVar[str] = "test-key"
-    several_events: ClassVar[bool] = False
-    call_tries: ClassVar[int] = 3
-    call_again_seconds: ClassVar[float] = 60.0
-    file_lifetime_seconds: ClassVar[float] = 86400.0
 
-    def __init__(
-        self,
-        clip: bytes,
-        script: Script | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.clip = clip
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock = clock
-        self.script = script or Script()
-        self.scripts: list[Script] = []
-        self.jobs: dict[str, Job] = {}
-        self.due: list[Due] = []
-        self.submits = 0
-        self.questions = 0
         self.address = ""  # known once it listens
         self.lock = threading.RLock()
         self.ahead = 0.0
-        self.calls_now: list[Due] = []
+
+    @classmethod
+    @abstractmethod
+    def prepared(cls, clip: bytes, seconds: float) -> Self:
+        """Make one that takes so long for what it does, and delivers the clip if it delivers."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
@@ -145,12 +135,58 @@ class Vendor(ABC):
         """Word an error as the vendor does."""
 
     @abstractmethod
-    def call(self, job: Job, phase: str) -> Call:
-        """Word and sign a call about a job."""
+    def bill(self) -> dict[str, int]:
+        """Count what was asked for, what was made, and what is to be paid."""
+
+    @abstractmethod
+    def told(self, given: Mapping[str, Any]) -> int:
+        """Take scripts for what comes next, and count those that wait."""
 
     def now(self) -> float:
         """Tell the stand-in's time, in seconds since 1970."""
         return self.clock() + self.ahead
+
+
+class Vendor(Played):
+    """One vendor of renders. Subclasses answer requests and word their calls."""
+
+    kind = "image_to_video"
+    several_events: ClassVar[bool] = False
+    call_tries: ClassVar[int] = 3
+    call_again_seconds: ClassVar[float] = 60.0
+    file_lifetime_seconds: ClassVar[float] = 86400.0
+
+    def __init__(
+        self,
+        clip: bytes,
+        script: Script | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(clock)
+        self.clip = clip
+        self.script = script or Script()
+        self.scripts: list[Script] = []
+        self.jobs: dict[str, Job] = {}
+        self.due: list[Due] = []
+        self.submits = 0
+        self.questions = 0
+        self.calls_now: list[Due] = []
+
+    @classmethod
+    def prepared(cls, clip: bytes, seconds: float) -> Self:
+        """Make one whose renders take so long."""
+        return cls(clip, Script(run_seconds=seconds))
+
+    def told(self, given: Mapping[str, Any]) -> int:
+        """Take scripts for the next jobs, or for all that have none of their own."""
+        self.scripts += [script_of(one) for one in given.get("next", [])]
+        if "default" in given:
+            self.script = script_of(given["default"])
+        return len(self.scripts)
+
+    @abstractmethod
+    def call(self, job: Job, phase: str) -> Call:
+        """Word and sign a call about a job."""
 
     def stamp(self, job: Job) -> str:
         """Word when a job was made."""

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from functions.adapters.machine import DISK_FULL, MEMORY_FULL, memory_share, shortage_of
+from functions.adapters.machine import MEMORY_FULL, memory_share, shortage_of
+from functions.domain.work import DISK_FULL
 
 
 def cgroup(folder: Path, *, most: str, used: int, cache: int = 0) -> Path:

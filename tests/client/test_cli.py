@@ -79,3 +79,50 @@ def test_any_field_can_be_set(home: Path, tmp_path: Path, monkeypatch: pytest.Mo
     wanted = {"source": "S", "minutes": 3, "size": "640x360"}
     assert json.loads(script.asked[2].content)["input"] == wanted
     assert home.is_dir()
+
+
+def test_a_video_is_ordered_by_its_address_without_an_upload(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("submit", "https://example.com/film.mp4", "--kind", "video_analysis")
+    lost = Script(*[None] * 6)
+    assert run(monkeypatch, lost, *words, "--set", "language=de") == 2
+    again = Script(answer(202, shown("queued")))
+    assert run(monkeypatch, again, *words, "--set", "language=de") == 0
+
+    (order,) = again.asked
+    wanted = {"language": "de", "url": "https://example.com/film.mp4"}
+    assert json.loads(order.content) == {"kind": "video_analysis", "input": wanted}
+    assert {*again.keys()} <= {*lost.keys()}
+    assert list(home.glob("order-*")) == []
+
+
+def test_another_address_is_another_order(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("submit", "https://example.com/1.mp4", "--kind", "video_analysis")
+    lost = Script(*[None] * 6)
+    assert run(monkeypatch, lost, *words) == 2
+    other = Script(answer(202, shown("queued")))
+    changed = ("submit", "https://example.com/2.mp4", "--kind", "video_analysis")
+    assert run(monkeypatch, other, *changed) == 0
+    assert not {*other.keys()} & {*lost.keys()}
+    assert len(list(home.glob("order-*"))) == 1
+
+
+def test_a_file_that_is_not_there_is_not_ordered(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, Script(), "submit", "none.mp4", "--kind", "video_analysis") == 1
+    assert "There is no file none.mp4. Nothing was ordered." in capsys.readouterr().err
+    assert not home.exists()
+
+
+def test_a_document_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {"version": 1, "summary": "[bold]\u4e2d"}
+    page = httpx.Response(200, text="# [x](y)", headers={"content-type": "text/markdown"})
+
+    assert run(monkeypatch, Script(answer(200, found)), "result", "T1") == 0
+    assert json.loads(capsys.readouterr().out) == found
+    assert run(monkeypatch, Script(page), "result", "T1", "--markdown") == 0
+    assert capsys.readouterr().out == "# [x](y)\n"

@@ -192,6 +192,80 @@ def test_there_is_nothing_to_download_of_a_failed_task(tmp_path: Path) -> None:
     assert ended.value.code == "photo-truncated"
 
 
+def test_a_document_is_read_as_values_or_as_markdown() -> None:
+    page = httpx.Response(200, text="# Video analysis", headers={"content-type": "text/markdown"})
+    script = Script(None, answer(200, {"version": 1}), page)
+
+    with script.client() as client:
+        assert client.result("T1") == {"version": 1}
+        assert client.result("T1", format="markdown") == "# Video analysis"
+
+    assert [each.url.path for each in script.asked] == ["/v1/tasks/T1/result"] * 3
+    accepted = [each.headers["accept"] for each in script.asked]
+    assert accepted == ["application/json", "application/json", "text/markdown"]
+
+
+def test_a_document_too_large_to_be_passed_on_is_fetched_and_checked() -> None:
+    document = json.dumps({"version": 1}).encode()
+    told = delivered(
+        content_type="application/json",
+        bytes=len(document),
+        sha256=hashlib.sha256(document).hexdigest(),
+    )
+    led = httpx.Response(303, headers={"location": f"{BASE}/file"})
+    file = httpx.Response(200, content=document)
+    script = Script(led, answer(200, told), answer(200, told), file)
+
+    with script.client() as client:
+        assert client.result("T1") == {"version": 1}
+
+    assert script.asked[-1].url == f"{BASE}/file"
+    assert "authorization" not in script.asked[-1].headers
+
+
+def test_a_film_is_no_document() -> None:
+    led = httpx.Response(303, headers={"location": f"{BASE}/file"})
+    script = Script(led, answer(200, delivered(content_type="video/mp4")))
+
+    with script.client() as client, pytest.raises(errors.Problem) as refused:
+        client.result("T1")
+
+    assert refused.value.code == "no-document"
+    assert "Download it" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("no-result", errors.NoResult), ("result-expired", errors.Expired)]
+)
+def test_a_result_that_is_not_there_has_its_own_error(
+    code: str, error: type[errors.Problem]
+) -> None:
+    script = Script(answer(409, {"code": code, "detail": "Not there."}))
+
+    with script.client() as client, pytest.raises(error):
+        client.result("T1")
+
+
+def test_what_is_wrong_with_an_address_is_the_sources_fault() -> None:
+    script = Script(answer(400, {"code": "url-refused"}), answer(400, {"code": "length-unknown"}))
+
+    with script.client() as client:
+        for _ in range(2):
+            with pytest.raises(errors.SourceRefused):
+                client.create("video_analysis", {"url": "https://example.com/video.mp4"})
+
+
+def test_the_asynchronous_client_reads_documents_too() -> None:
+    script = Script(answer(200, {"version": 1}))
+
+    async def read() -> dict[str, Any]:
+        transport = httpx.MockTransport(script)
+        async with tallyreel.AsyncClient(BASE, "t", transport=transport) as client:
+            return await client.result("T1")
+
+    assert asyncio.run(read()) == {"version": 1}
+
+
 def test_the_ledger_is_read_page_by_page() -> None:
     first = {"entries": [{"id": "2"}], "cursor": "c"}
     script = Script(answer(200, first), answer(200, {"entries": [{"id": "1"}], "cursor": None}))

@@ -8,24 +8,38 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from functions import kinds, providers
 from functions.adapters.clock import SystemIds
 from functions.adapters.workshop import InProcess
 from functions.domain.hooks import Delivery, Judgement
 from functions.domain.jobs import (
+    Broken,
     Cancellation,
     Download,
+    Fetched,
     Job,
     Observation,
+    OutputGone,
     RemoteOutput,
     RenderOrder,
     Search,
     Submitted,
+    TooLarge,
 )
 from functions.domain.kinds import Kind, Promise
-from functions.domain.media import MediaHead, StoredFile, UploadForm, outputs_prefix
-from functions.domain.ports import Budgets, Heartbeat, ProviderCalls
+from functions.domain.media import (
+    HEAD_BYTES,
+    MediaHead,
+    StoredFile,
+    Unreachable,
+    UploadForm,
+    identity,
+    outputs_prefix,
+)
+from functions.domain.models import Asked, Clip, Model, Question, Showing, Shown
+from functions.domain.ports import Attended, Budgets, Heartbeat, ModelCalls, ProviderCalls
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
 from functions.domain.signals import SIGNALS
@@ -37,6 +51,7 @@ from functions.domain.windows import Sketch
 from functions.domain.work import Progress, Workshop
 from tests.doubles.store import MemoryAuditStore, MemoryStore
 
+T = TypeVar("T")
 START = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
 
@@ -137,8 +152,11 @@ class MemoryMedia:
     def keys(self, prefix: str, *, limit: int) -> list[str]:
         return sorted(key for key in self.files if key.startswith(prefix))[:limit]
 
-    def read(self, key: str, *, bytes_max: int) -> bytes | None:
-        return self.files[key][0][:bytes_max] if key in self.files else None
+    def read(self, key: str, *, bytes_max: int, start: int = 0) -> bytes | None:
+        return self.files[key][0][start : start + bytes_max] if key in self.files else None
+
+    def place(self, key: str) -> str:
+        return f"s3://memory/{key}"
 
     def move(self, key: str, to: str) -> None:
         self.files[to] = self.files.pop(key)
@@ -228,6 +246,60 @@ class NoProviders:
         raise AssertionError((provider.name, output, path))
 
 
+class NoModels:
+    """Provides `ModelCalls` where no test should reach one."""
+
+    def show(self, model: Model, clip: Clip) -> Showing:
+        raise AssertionError((model.name, clip))
+
+    def ask(self, model: Model, question: Question) -> Asked:
+        raise AssertionError((model.name, question))
+
+    def forget(self, model: Model, shown: Shown) -> None:
+        raise AssertionError((model.name, shown))
+
+
+@dataclass(slots=True)
+class MemoryWeb:
+    """Provides `Web`; `files` are what servers have, by address."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    trouble: Unreachable | None = None
+    broken: Broken | None = None
+
+    def head(self, url: str, *, first_bytes: int) -> MediaHead | Unreachable:
+        if self.trouble:
+            return self.trouble
+        content = self.files[url]
+        return MediaHead(
+            key=url,
+            size_bytes=len(content),
+            etag=identity(len(content), content[:HEAD_BYTES]),
+            content_type="video/mp4",
+            head=content[:first_bytes],
+        )
+
+    def piece(self, url: str, start: int, count: int) -> bytes:
+        return self.files[url][start : start + count]
+
+    def fetch(self, url: str, path: Path, *, bytes_max: int) -> Download:
+        if self.broken:
+            return self.broken
+        content = self.files.get(url)
+        if content is None:
+            return OutputGone(status=404)
+        if len(content) > bytes_max:
+            return TooLarge(bytes_max=bytes_max)
+        path.write_bytes(content)
+        return Fetched(size_bytes=len(content), sha256="", content_type="video/mp4")
+
+
+def at_once(work: Callable[[], T], look: Callable[[], None]) -> T:
+    """Provide `Attended`: one look, as there is while somebody else thinks."""
+    look()
+    return work()
+
+
 class Unlimited:
     """Provides `Budgets` that are never used up."""
 
@@ -288,6 +360,9 @@ class World:
     heartbeat: Heartbeat = still_heartbeat
     audits: MemoryAuditStore | None = None
     remote: ProviderCalls = field(default_factory=NoProviders)
+    models: ModelCalls = field(default_factory=NoModels)
+    web: MemoryWeb = field(default_factory=MemoryWeb)
+    attended: Attended = at_once
     budgets: Budgets = field(default_factory=Unlimited)
     durations: DurationStore = field(default_factory=MemoryDurations)
     progress: ProgressStore = field(default_factory=MemoryProgress)

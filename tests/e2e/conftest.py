@@ -1,6 +1,7 @@
 """Whole local stacks of this test run's own: started on free ports, deployed, stopped."""
 
 import json
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -26,6 +27,7 @@ from tests.workers import IS_WORKER, run_pid, shared_folder
 
 OPERATOR = "operator@example.com"
 FAL_SECONDS = 5  # the shortest that it makes
+MODELS = ("gemini", "bedrock")
 FEW_AT_ONCE = {"render_concurrency_max": 2}
 
 
@@ -63,15 +65,46 @@ def _draw_clip(photo: bytes, clip: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def local_settings(shared_standin: StandIn) -> dict[str, Any]:
-    """What the shared stack is deployed with: clips are made here, or by fal if it is asked for."""
-    return shared_standin.settings("motion")
+def shared_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StandIn]:
+    """Stand-ins for models, one of each for all workers."""
+    with shared_folder(tmp_path_factory, "models") as folder:
+        file = folder / "models.json"
+        if not file.is_file():
+            started = [standin.started(name, guardian=run_pid()) for name in MODELS]
+            file.write_text(json.dumps([asdict(each) for each in started]), "utf-8")
+        found = [StandIn(**each) for each in json.loads(file.read_text("utf-8"))]
+    return {each.vendor: each for each in found}
+
+
+@pytest.fixture(scope="session")
+def film_port(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """Where a test may serve films from; the stack takes it for a public address."""
+    with shared_folder(tmp_path_factory, "films") as folder:
+        file = folder / "port"
+        if not file.is_file():
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                file.write_text(str(free.getsockname()[1]), "utf-8")
+        return int(file.read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def local_settings(
+    shared_standin: StandIn, shared_models: dict[str, StandIn], film_port: int
+) -> dict[str, Any]:
+    """What the shared stack is deployed with: what is built in, or who else is asked for."""
+    everyone = [shared_standin.settings("motion")]
+    everyone += [each.settings() for each in shared_models.values()]
+    told = standin.together(*everyone)
+    told["providers"]["video_analysis"] = ["local", *MODELS]
+    told["test_origins"] += f",http://127.0.0.1:{film_port}"
+    return told
 
 
 @pytest.fixture(scope="session")
 def local_stack(
     local_settings: dict[str, Any],
     shared_standin: StandIn,
+    shared_models: dict[str, StandIn],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stack]:
     """One deployment for all workers. It ends with the run, however that ends."""
@@ -81,7 +114,8 @@ def local_stack(
             found = stack.running(instance)
         else:
             found = stack.up(instance, guardian=run_pid(), settings=local_settings)
-            standin.told(found, shared_standin)
+            for each in (shared_standin, *shared_models.values()):
+                standin.told(found, each)
             shared_standin.call_back(found.api_url)
     yield found
     report = audited(found)  # the last worker to come here sees what all of them did
@@ -95,6 +129,15 @@ def fal(shared_standin: StandIn, tmp_path_factory: pytest.TempPathFactory) -> It
     """The stand-in, for one test at a time: its scripts and its bill are everyone's."""
     with shared_folder(tmp_path_factory, "standin-turn"):
         yield shared_standin
+
+
+@pytest.fixture
+def gemini(
+    shared_models: dict[str, StandIn], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StandIn]:
+    """The model that hears, for one test at a time."""
+    with shared_folder(tmp_path_factory, "gemini-turn"):
+        yield shared_models["gemini"]
 
 
 @pytest.fixture(scope="session")

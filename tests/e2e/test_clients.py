@@ -18,6 +18,8 @@ import tallyreel
 from local.customer import Customer, sign_in
 from local.instance import ROOT
 from local.stack import Stack
+from tests.media import clips
+from tests.workers import shared_folder
 
 PASSWORD = f"Aa1!{secrets.token_urlsafe(12)}"
 ORDER = {"motion": "zoom-in", "seconds": 1}
@@ -151,6 +153,28 @@ def test_the_command_line_orders_follows_and_shows(
     assert "settle" in shell.run("credits")
     assert "may not do that" in shell.run("admin", "health", status=1)
     assert "Your result is ready." in shell.run("follow", task)
+
+
+def test_the_command_line_orders_and_prints_an_analysis(
+    local_stack: Stack,
+    email: str,
+    shell: Shell,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    clips.film(tmp_path / "film.mp4", "moving", "noise", seconds=2)
+    shell.run("login", local_stack.browser_url, "--email", email, "--password", PASSWORD)
+    wanted = ("--kind", "video_analysis", "--set", "language=de")
+    refused = shell.run("submit", "https://127.0.0.1/film.mp4", *wanted, status=1)
+    assert "Only https addresses of public servers" in refused
+
+    with shared_folder(tmp_path_factory, "worker-turn"):
+        said = shell.run("submit", "film.mp4", *wanted, "--wait")
+    (task,) = re.findall(r"^([0-9A-Z]{26})  5 credits held$", said, re.MULTILINE)
+    kept = json.loads((shell.folder / f"{task}.json").read_text("utf-8"))
+    assert json.loads(shell.run("result", task)) == kept
+    assert [round(shot["start"], 1) for shot in kept["shots"]] == [0.0, 1.0]
+    assert "## Storyboard" in shell.run("result", task, "--markdown")
 
 
 def test_the_command_line_serves_operators(

@@ -397,6 +397,7 @@ class TestDocuments:
             "/v1/tasks",
             "/v1/tasks/{id}",
             "/v1/tasks/{id}/cancel",
+            "/v1/tasks/{id}/result",
             "/v1/credits",
             "/v1/credits/ledger",
             "/v1/kinds",

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from functions.domain.kinds import InvalidInput, Order, Runs
-from functions.domain.media import MediaHead
+from functions.domain.media import HEAD_BYTES, MediaHead
 from functions.kinds import session_to_video as kind
 from functions.media import recording
 from functions.media.replay_plan import price_credits
-from functions.pipeline.intake import HEAD_BYTES
 from tests.factories import ulid
 from tests.media.sessions import simple
 

@@ -7,10 +7,12 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from typing import IO
 
+PR_GET_SECCOMP = 21
 Files = Sequence[IO[bytes]]
 
 
@@ -90,3 +92,27 @@ def orphan(request: str, files: Files) -> str:  # noqa: ARG001
         time.sleep(600)
         os._exit(0)
     return str(child)
+
+
+def threaded(request: str, files: Files) -> str:  # noqa: ARG001
+    """Start threads, then try to start a process in each of two ways."""
+    ran: list[int] = []
+    threads = [threading.Thread(target=ran.append, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    forked = started = True
+    try:
+        if os.fork() == 0:
+            os._exit(0)
+    except OSError:
+        forked = False
+    try:
+        os.posix_spawn(sys.executable, [sys.executable, "-V"], {})
+    except OSError:
+        started = False
+    filtered = ctypes.CDLL(None).prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
+    return json.dumps(
+        {"filtered": filtered, "threads": len(ran), "forked": forked, "started": started}
+    )

@@ -1,6 +1,9 @@
 """Sessions become films in a real browser."""
 
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from base64 import b64encode
@@ -10,16 +13,19 @@ from typing import Any
 
 import av
 import pytest
+from av.video.stream import VideoStream
 
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.media import replay_command
 from functions.media.capture import SCRIPTS, Page
-from functions.media.chromium import Chromium, Program, confinement, find
+from functions.media.chromium import NAMES, Chromium, Program, confinement, find
 from functions.media.filming import Camera, Job
 from functions.media.recording import open_recording
 from functions.media.replay import PREFIX, remove_leftovers, render_session
 from functions.media.replay_plan import plan_film
+from local.instance import ROOT
 from tests.media.sessions import Session, box, document, element, simple, text
+from tests.tiny_disk import no_tiny_disks, tiny_disk
 
 MISSING = [
     *(["no Chromium: apt-get install chromium-headless-shell"] if find() is None else []),
@@ -139,6 +145,22 @@ def test_a_browser_without_frames_on_command_films_the_same(tmp_path: Path, prof
     assert pictures[0] == pictures[1]
 
 
+WHOLE = next(
+    (found for name in ("/usr/lib/chromium/chromium", *map(shutil.which, NAMES[3:]))
+     if name and (found := find(Path(name))) and not found.on_command), None,
+)  # fmt: skip
+
+
+@pytest.mark.skipif(WHOLE is None, reason="no Chromium but the headless shell")
+def test_a_browser_that_draws_no_frames_on_command_is_as_good(tmp_path: Path) -> None:
+    assert WHOLE is not None
+    seen = film(simple(), tmp_path, browser=WHOLE.path)
+    assert [round(start, 3) for start, _ in seen] == [0, 1.0, 2.04]
+    for (_, picture), wanted in zip(seen, (RED, GREEN, BLUE), strict=True):
+        assert near(colour(picture, 50, 50), wanted)
+        assert near(colour(picture, 310, 170), WHITE)
+
+
 @pytest.fixture
 def profiles() -> Iterator[Path]:
     """A folder that a browser without rights reaches too."""
@@ -233,24 +255,38 @@ def test_drawings_move_in_session_time(tmp_path: Path) -> None:
     assert near(colour(shown(seen, 2.5), 30, 30), BLUE)
 
 
-def test_moving_pictures_stand_still(tmp_path: Path) -> None:
-    path = tmp_path / "moving.gif"
-    with av.open(str(path), "w") as box_:
-        stream = box_.add_stream("gif", rate=10)
-        stream.width, stream.height, stream.pix_fmt = 60, 60, "rgb8"
-        for number, level in enumerate((0xE0, 0x1C, 0x03)):  # red, green, blue
-            frame = av.VideoFrame(60, 60, "rgb8")
-            frame.planes[0].update(bytes([level]) * frame.planes[0].buffer_size)
+MOVING = [("gif", "gif", "rgb8"), ("apng", "apng", "rgb24"), ("webp", "libwebp_anim", "bgra")]
+MEDIA_TYPES = {"gif": "image/gif", "apng": "image/png", "webp": "image/webp"}
+
+
+def moving_picture(path: Path, kind: str, codec: str, pixels: str) -> str:
+    """Red, green, blue, for ever; its address."""
+    with av.open(str(path), "w", format=kind) as out:
+        stream = out.add_stream(codec, rate=10)
+        assert isinstance(stream, VideoStream)
+        stream.width, stream.height, stream.pix_fmt = 64, 64, pixels
+        for number, one in enumerate(((255, 0, 0), (0, 255, 0), (0, 0, 255))):
+            frame = av.VideoFrame(64, 64, "rgb24")
+            frame.planes[0].update(bytes(one) * 64 * 64)
+            frame = frame.reformat(format=pixels)
             frame.pts = number
-            box_.mux(stream.encode(frame))
-        box_.mux(stream.encode(None))
-    url = "data:image/gif;base64," + b64encode(path.read_bytes()).decode()
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    packed = b64encode(path.read_bytes()).decode()
     path.unlink()
-    css = f".b {{ background: url({url}) }}"
-    moving_twice = (element("img", src=url), box(100, 0, 60, "red", class_="b"))
-    session = Session(*moving_twice, css=css)
-    session.append(500, 1, box(0, 90, 9, "red"))
+    return f"data:{MEDIA_TYPES[kind]};base64,{packed}"
+
+
+@pytest.mark.parametrize(("kind", "codec", "pixels"), MOVING)
+def test_moving_pictures_stand_still(tmp_path: Path, kind: str, codec: str, pixels: str) -> None:
+    url = moving_picture(tmp_path / "moving", kind, codec, pixels)
+    css = f".b {{ background: url({url}) !important }}"
+    session = Session(element("img", src=url), box(100, 0, 60, "black", class_="b"), css=css)
+    session.events[1]["data"]["node"]["childNodes"][1]["childNodes"][1]["id"] = 1
+    for at in range(500, 2000, 40):
+        session.append(at, 1, box(at // 10, 90, 9, "red"))
     seen = film(session.end(2000), tmp_path)
+    assert len(seen) > 30
     for _, picture in seen:
         assert near(colour(picture, 30, 30), (255, 0, 0))
         assert near(colour(picture, 130, 30), (255, 0, 0))
@@ -364,6 +400,47 @@ def test_stopping_ends_the_browser_and_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["recording"]
     assert temporary() == before
     wait_until(lambda: not browsers_of(tmp_path))
+
+
+TILES = [(x * 40, y * 40) for x in range(16) for y in range(9)]
+
+
+def crowded() -> Session:
+    """Much to read and much to film: four megabytes that become 600 KB."""
+    tiles = [box(left, top, 40, "rgb(20,20,20)") for left, top in TILES]
+    session = Session(*tiles, size=(640, 360))
+    for frame in range(500):
+        for number, tile in enumerate(tiles[::3]):
+            red, green, blue = (frame * number * each % 251 for each in (7, 11, 13))
+            session.recolour(frame * 40, tile, f"rgb({red},{green},{blue})")
+    return session.end(20_000)
+
+
+LEFT = '"$@"; ended=$?; ls -A "$0"; exit $ended'
+
+
+@pytest.mark.skipif(no_tiny_disks() is not None, reason=str(no_tiny_disks()))
+@pytest.mark.parametrize("more_kb", [-2000, 200, 1200, 3000])
+def test_a_full_disk_ends_clearly_wherever_it_is_met_and_nothing_is_left(
+    tmp_path: Path, profiles: Path, more_kb: int
+) -> None:
+    """While the recording is read, while it is filmed, while the parts are joined."""
+    recording = crowded().write(tmp_path / "recording")
+    disk = profiles / "disk"
+    disk.mkdir()
+    size_kb = (recording.stat().st_size >> 10) + more_kb
+    command = [sys.executable, "-m", "functions.media.replay", str(recording), str(disk / "x.mp4")]
+    done = subprocess.run(
+        [*tiny_disk(disk, size_kb), "sh", "-c", LEFT, str(disk), *command],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(disk)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("disk-full: ")
+    assert str(disk) not in done.stderr
 
 
 def temporary() -> set[str]:

@@ -45,6 +45,7 @@ HELD, SETTLED, RELEASED = 1, 2, 3
 CLAIMED, UPLOADED = 1, 2  # a worker's phases
 STARTED, GOOD, BAD, DOUBTFUL = 0, 1, 2, 3  # a workflow's findings
 RUNNING, DONE, BROKEN = 0, 1, 2  # a provider's job
+NOTED, ASKED, KEPT, USELESS = 3, 4, 5, 6  # a question to a model, and its answer
 
 
 class Mutant(StrEnum):
@@ -70,6 +71,8 @@ class Mutant(StrEnum):
     KEY_FORGOTTEN = "idempotency record not written"
     UNKNOWN_IS_FAILED = "silent provider taken for failed"
     HOOK_AFTER_MARK = "webhook accepted only after the submit mark"
+    ASKED_UNNOTED = "a model asked before that is written down"
+    LOST_IS_FAILED = "a model's lost answer taken for none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class Setting:
     patience: int = 1  # remedies tried in one state before the sweeper gives up on it
     reviews: bool = False  # an inspection may leave it to an operator
     provider: bool = False  # renders at a provider with webhooks, found by our token
+    model: bool = False  # a model is asked, which keeps nothing of its answers
     calm: bool = False  # no faults and no sweeper: the fast path alone
     forgets: bool = False  # drops messages to tasks that have ended for good; see `search`
     mutant: Mutant = Mutant.NONE

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from functions.domain.states import Effect, Event
 from tests.model.machine import (
+    ASKED,
     BAD,
     BROKEN,
     CHECKING,
@@ -13,11 +14,14 @@ from tests.model.machine import (
     DONE,
     DOUBTFUL,
     GOOD,
+    KEPT,
+    NOTED,
     QUEUED,
     RENDERING,
     RUNNING,
     STARTED,
     UPLOADED,
+    USELESS,
     VERIFYING,
     Broken,
     Move,
@@ -152,6 +156,9 @@ class Moves:
         if self.setting.provider:
             yield from self._submit(s, worker, idle)
             return
+        if self.setting.model and not any(job[3] == KEPT for job in s[S.JOBS] if job[0] == key):
+            yield from self._ask(s, worker, idle)
+            return
         outputs = swapped(s[S.OUTPUTS], key, s[S.OUTPUTS][key] | 1 << lease)
         n = changed(s, S.WORKERS, put(rest, (UPLOADED, key, attempt, lease)))
         yield "upload", changed(n, S.OUTPUTS, outputs)
@@ -171,6 +178,34 @@ class Moves:
             return
         for event in (Event.ACCEPTED, Event.UNANSWERED):
             yield f"mark {event}", self.report(idle, key, attempt, lease, event)
+
+    def _ask(self, s: State, worker: tuple[int, int, int, int], idle: State) -> Iterator[Move]:
+        """Note, ask, and keep what was answered; whoever dies in between leaves it unknown."""
+        _, key, attempt, lease = worker
+        mine = next((job for job in s[S.JOBS] if job[:3] == (key, attempt, lease)), None)
+        if mine is None and self.mutant is not Mutant.ASKED_UNNOTED:
+            noted = self.report(s, key, attempt, lease, Event.ASKING)
+            if noted == s:
+                yield "nothing to ask any more", idle
+            else:
+                job = (key, attempt, lease, NOTED)
+                yield "note", changed(noted, S.JOBS, put(noted[S.JOBS], job))
+        elif mine is None or mine[3] == NOTED:
+            if any(job[0] == key and job[3] == ASKED for job in s[S.JOBS]):
+                raise Broken("asked again while an answer may be lost")
+            rest = take(s[S.JOBS], mine) if mine else s[S.JOBS]
+            yield "ask", changed(s, S.JOBS, put(rest, (key, attempt, lease, ASKED)))
+        elif mine[3] == ASKED:
+            kept = put(take(s[S.JOBS], mine), swapped(mine, 3, KEPT))
+            yield "keep the answer", changed(s, S.JOBS, kept)
+            known = put(take(s[S.JOBS], mine), swapped(mine, 3, USELESS))
+            for event in (Event.ATTEMPT_FAILED, Event.REFUSED):
+                n = changed(idle, S.JOBS, known)
+                yield f"answer {event}", self.report(n, key, attempt, lease, event)
+            lost = Event.UNANSWERED
+            if self.mutant is Mutant.LOST_IS_FAILED:
+                lost = Event.ATTEMPT_FAILED
+            yield "answer lost", self.report(idle, key, attempt, lease, lost)
 
     def report(self, s: State, key: int, attempt: int, lease: int, event: Event) -> State:
         """Write a worker's or provider's word, if it is still about the task's attempt."""
@@ -272,4 +307,9 @@ class Moves:
                 return changed(s, S.OUTPUTS, outputs), Event.RENDERED
             return s, Event.ATTEMPT_FAILED
         there = s[S.OUTPUTS][key] >> wanted[2] & 1
-        return s, Event.RENDERED if there else Event.ATTEMPT_FAILED
+        if there:
+            return s, Event.RENDERED
+        asked = self.mutant is not Mutant.ASKED_UNNOTED and any(
+            job[:3] == wanted and job[3] in (NOTED, ASKED) for job in s[S.JOBS]
+        )
+        return s, Event.REFUSED if asked else Event.ATTEMPT_FAILED

@@ -9,6 +9,7 @@ SMALL = {
     "two orders on one source": Setting(keys=2, workers=1, cycles=1, forgets=True),
     "one order at a provider": Setting(keys=1, workers=1, provider=True),
     "one order, reviewed": Setting(keys=1, workers=1, reviews=True),
+    "one order, a model asked": Setting(keys=1, workers=3, cycles=1, returns=1, model=True),
 }
 LARGE = {
     "one order, three workers, graceful stops": Setting(keys=1, workers=3, returns=1),
@@ -23,6 +24,7 @@ CALM = {
 }
 MUTANTS = tuple(mutant for mutant in Mutant if mutant is not Mutant.NONE)
 _AT_PROVIDER = frozenset({Mutant.UNKNOWN_IS_FAILED})
+_AT_MODEL = frozenset({Mutant.ASKED_UNNOTED, Mutant.LOST_IS_FAILED})
 
 
 def mutated(mutant: Mutant) -> Setting:
@@ -30,4 +32,6 @@ def mutated(mutant: Mutant) -> Setting:
     if mutant is Mutant.HOOK_AFTER_MARK:  # the sweeper would make up for it
         return replace(CALM["calm, at a provider"], mutant=mutant)
     name = "one order at a provider" if mutant in _AT_PROVIDER else "one order, two workers"
+    if mutant in _AT_MODEL:
+        name = "one order, a model asked"
     return replace(SMALL[name], mutant=mutant)

@@ -1,5 +1,6 @@
 """A worker from ticket to ticket: what it looks after while it renders, and how it ends."""
 
+import errno
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from functions.adapters.machine import DISK_FULL
 from functions.domain.credits import Balance
 from functions.domain.media import source_key
 from functions.domain.outcomes import Refused
@@ -16,7 +16,7 @@ from functions.domain.states import TaskState
 from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef
 from functions.domain.verdicts import NotVerified, Ruling, Verdict
-from functions.domain.work import Parcel, Progress
+from functions.domain.work import DISK_FULL, Parcel, Progress
 from functions.pipeline import intake, operate
 from functions.pipeline.relay import ticket_of
 from functions.pipeline.render import Rendering
@@ -264,6 +264,41 @@ def test_a_shortage_is_a_failed_attempt_before_anything_is_killed(
 
     assert run() == [Rendering.FAILED]
     assert (now_of(world, ordered).attempt, now_of(world, ordered).code) == (2, "disk-full")
+
+
+def test_where_there_is_no_room_nothing_is_fetched(
+    run: Run, world: World, workshop: ScriptedWorkshop, ordered: Task
+) -> None:
+    workshop.short = DISK_FULL
+
+    assert run() == [Rendering.FAILED]
+    assert workshop.workdirs == []
+    assert (now_of(world, ordered).attempt, now_of(world, ordered).code) == (2, "disk-full")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_others_fill_is_a_failed_attempt_and_not_the_workers_end(
+    run: Run, world: World, workshop: ScriptedWorkshop, ordered: Task, code: int
+) -> None:
+    def full(_step: int) -> None:
+        raise OSError(code, "no room")
+
+    workshop.between = full
+
+    assert run() == [Rendering.FAILED]
+    assert (now_of(world, ordered).attempt, now_of(world, ordered).code) == (2, "disk-full")
+
+
+def test_other_trouble_with_files_is_not_taken_for_a_full_disk(
+    run: Run, workshop: ScriptedWorkshop
+) -> None:
+    def broken(_step: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    workshop.between = broken
+
+    with pytest.raises(OSError, match="broken"):
+        run()
 
 
 def test_a_lost_lease_ends_the_render(

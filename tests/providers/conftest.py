@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from functions.domain.providers import Abilities, Cancel, Webhook
+from tests.providers.asking import MODELS, Asking, asking
 from tests.providers.stage import REMOTES, Stage, stage_for
 
 
@@ -71,4 +72,23 @@ def veo() -> Iterator[Stage]:
 @pytest.fixture
 def ark() -> Iterator[Stage]:
     with stage_for("ark") as made:
+        yield made
+
+
+@pytest.fixture(params=sorted(MODELS))
+def asker(request: pytest.FixtureRequest) -> Iterator[Asking]:
+    """Each model found, against its stand-in."""
+    with asking(request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def gemini() -> Iterator[Asking]:
+    with asking("gemini") as made:
+        yield made
+
+
+@pytest.fixture
+def bedrock() -> Iterator[Asking]:
+    with asking("bedrock") as made:
         yield made

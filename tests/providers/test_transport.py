@@ -15,12 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from functions.adapters.exchanged import REPLY_BYTES_MAX
 from functions.adapters.key_sets import KeySets
-from functions.adapters.provider_http import (
-    OBSERVE_STEPS_MAX,
-    REPLY_BYTES_MAX,
-    ProviderHttp,
-)
+from functions.adapters.provider_http import OBSERVE_STEPS_MAX, ProviderHttp
 from functions.domain.exchange import HttpReply, HttpRequest
 from functions.domain.jobs import (
     Accepted,

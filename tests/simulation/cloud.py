@@ -1,4 +1,4 @@
-"""AWS in this process: moto, one table, bucket, queue and workflow, emptied for each run."""
+"""AWS in this process: moto, one table, bucket and workflow, its queues, emptied for each run."""
 
 import copy
 import json
@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
 from unittest.mock import patch
 
 import boto3
@@ -26,8 +27,12 @@ from tests.simulation.faults import Breaker, Plan, Taped
 
 REGION = "us-east-1"
 BUCKET = "media"
-KINDS = ("image_to_video",)
-SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions")
+LANES = ("image_to_video", "submit", "check")
+SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions", "secretsmanager")
+SECRETS = {  # of the providers' stand-ins
+    "fal": {"api_key": "test-key"},
+    "kling": {"access_key": "access-test", "secret_key": "test-key"},
+}
 # The SDK must not hide a fault from our adapters.
 ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
 UNSIGNED_ONCE = ONCE.merge(Config(signature_version=UNSIGNED))  # moto looks at S3's alone
@@ -35,6 +40,8 @@ _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": REGION,
+    "TALLYREEL_TOKEN_CLIENTS": "app-client",
+    "POWERTOOLS_SERVICE_NAME": "simulation",
 }
 _WORKFLOW = {
     "name": "settle",
@@ -67,7 +74,28 @@ class Started:
     input: str
 
 
-Effect: TypeAlias = Image | Sent | Started
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A call that a provider will make about a job, at a time of its clock."""
+
+    at: float
+    job: str
+    phase: str
+
+
+Effect: TypeAlias = Image | Sent | Started | Planned
+
+
+class Beside(Protocol):
+    """What is outside of AWS and goes through a run with it."""
+
+    def snapshot(self) -> Any:
+        """Copy what it holds."""
+        ...
+
+    def restore(self, held: Any) -> None:
+        """Go back to a copy."""
+        ...
 
 
 class Cloud:
@@ -84,13 +112,16 @@ class Cloud:
         create_table(self.clients["dynamodb"])
         self.clients["s3"].create_bucket(Bucket=BUCKET)
         sqs = self.clients["sqs"]
-        self.queues = {kind: _queue(sqs, kind) for kind in KINDS}
-        self.graves = {kind: _queue(sqs, f"{kind}-dead") for kind in KINDS}
+        self.queues = {lane: _queue(sqs, lane) for lane in LANES}
+        self.graves = {lane: _queue(sqs, f"{lane}-dead") for lane in LANES}
+        for name, secret in SECRETS.items():
+            self.clients["secretsmanager"].create_secret(Name=name, SecretString=json.dumps(secret))
         workflow = self.clients["stepfunctions"].create_state_machine(**_WORKFLOW)
         self.workflow_arn = str(workflow["stateMachineArn"])
         for client in self.clients.values():
             self.breaker.attach(client)
         self.outbox: list[Effect] = []
+        self.beside: Beside | None = None
 
     def settings(self) -> dict[str, str]:
         """What the deployment tells its functions."""
@@ -111,11 +142,16 @@ class Cloud:
         for machine in stepfunctions_backends[DEFAULT_ACCOUNT_ID][REGION].state_machines:
             machine.executions.clear()
         self.outbox.clear()
+        self.beside = None
         self.breaker.reset(plan, base, taping=taping)
 
     def files(self) -> set[str]:
         """Name what is in the bucket."""
         return set(_files())
+
+    def content(self, key: str) -> bytes:
+        """Read a file."""
+        return bytes(_files()[key].value)
 
     def items(self) -> list[Item]:
         """Read the whole table."""
@@ -124,6 +160,19 @@ class Cloud:
             for items in _table().items.values()
             for item in items.values()
         ]
+
+    def remove_files(self, prefix: str) -> None:
+        """Do as the bucket's lifecycle does."""
+        for key in [key for key in _files() if key.startswith(prefix)]:
+            del _files()[key]
+
+    def remove_items(self, now: datetime) -> None:
+        """Do as the table's time to live does, for all whose time is over."""
+        for items in _table().items.values():
+            for name, item in list(items.items()):
+                until = plain(item.to_json()["Attributes"]).get("ttl")
+                if until is not None and until < now.timestamp():
+                    del items[name]
 
     def made(self, operation: str, request: Mapping[str, Any]) -> tuple[Effect, ...]:
         """Say what a call that was really made has led to."""
@@ -147,16 +196,19 @@ class Cloud:
 
     def snapshot(self) -> Any:
         """Copy what AWS holds."""
-        return copy.deepcopy(_table().items), dict(_files().items())
+        beside = self.beside.snapshot() if self.beside else None
+        return copy.deepcopy(_table().items), dict(_files().items()), beside
 
     def restore(self, held: Any) -> None:
         """Go back to a copy, leaving the copy as it is."""
-        items, files = held
+        items, files, beside = held
         _table().items.clear()
         _table().items.update(copy.deepcopy(items))
         _files().clear()
         for key, file in files.items():
             _files()[key] = file
+        if self.beside:
+            self.beside.restore(beside)
 
 
 def _image(key: Mapping[str, Mapping[str, str]]) -> tuple[Image, ...]:

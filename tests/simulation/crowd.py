@@ -4,7 +4,8 @@
 """
 
 import random
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import Any
 
 from functions.domain.credits import Entry
 from functions.domain.errors import OutcomeUnknown, TallyreelError
+from functions.domain.media import source_key
 from functions.domain.ports import Ports
 from functions.domain.results import (
     AccountFull,
@@ -25,10 +27,14 @@ from functions.domain.results import (
     NoCredit,
     Replayed,
 )
+from functions.domain.stores import AuditStore, TaskStore
 from functions.domain.tickets import NewTask, TaskRef
 from functions.pipeline import intake, operate
 from tests.doubles.store import MemoryStore
+from tests.doubles.world import World
 from tests.factories import ulid
+from tests.pipeline.conftest import PHOTO
+from tests.simulation.invariants import violations
 
 CLIENTS = 16
 ORDERS_EACH = 25
@@ -90,6 +96,35 @@ class Told:
 
     ids: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     refused: int = 0
+
+
+def gathered(world: World, seed: int) -> list[Told]:
+    """Give all their photos and credits, then let them loose."""
+    for account in ACCOUNTS:
+        for number in range(PHOTOS):
+            photo = (PHOTO + bytes([number]), "image/png")
+            world.media.files[source_key(account, ulid(1 + number))] = photo
+    granted(world)
+    return hammered(world, seed)
+
+
+def wrongs(told: Iterable[Told], store: TaskStore, auditing: AuditStore) -> list[str]:
+    """Hold what clients were told against what is there, and what is there against itself."""
+    ids: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in told:
+        for key, tasks in one.ids.items():
+            ids[key] |= tasks
+    found = [f"{key} made {tasks}" for key, tasks in ids.items() if len(tasks) != 1]
+    if len({task for tasks in ids.values() for task in tasks}) != len(ids):
+        found.append("two keys made one task")
+    for (account, _), tasks in ids.items():
+        refs = [TaskRef(account=account, id=task) for task in tasks]
+        found += [f"{ref} was acknowledged" for ref in refs if store.get(ref) is None]
+    for account in ACCOUNTS:
+        found += violations(auditing.books(account), [], ended=False)
+        if store.balance(account).granted != GRANTED:
+            found.append(f"{account} was granted {store.balance(account).granted}")
+    return found
 
 
 def granted(ports: Ports) -> None:

@@ -1,4 +1,7 @@
-"""Counts the AWS calls of a run and breaks the chosen ones, below botocore and above moto."""
+"""Counts the AWS calls of a run and breaks the chosen ones, below botocore and above moto.
+
+Requests to a paid provider are counted and broken with them; see `provider.py`.
+"""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +35,18 @@ class Fault(StrEnum):
     REPEATED = "made, its answer lost, repeated by the SDK"
 
 
-READS = frozenset({"GetItem", "Query", "Scan", "HeadObject", "GetObject", "ListObjectsV2"})
+class Unanswered(Exception):
+    """A request to a provider was sent, and no answer came."""
+
+
+class Unreachable(Exception):
+    """Nothing of a request to a provider was sent."""
+
+
+READS = frozenset(
+    {"GetItem", "Query", "Scan", "HeadObject", "GetObject", "ListObjectsV2", "GetSecretValue"}
+)
+ASKING = frozenset({"Question", "Keys"})  # of a provider
 CONFLICTING = frozenset({"TransactWriteItems", "UpdateItem", "PutItem"})
 _OF_READS = (Fault.DIED_BEFORE, Fault.NEVER_ARRIVED, Fault.NO_CONNECTION, Fault.THROTTLED)
 _CONFLICTS = frozenset({Fault.CONFLICT, Fault.CONTENDED})
@@ -64,8 +78,12 @@ _AFTER: dict[Fault | None, Callable[[str], BaseException]] = {
 
 def faults_of(operation: str) -> tuple[Fault, ...]:
     """Name the faults that make a difference for an operation."""
-    if operation in READS:  # made or not is the same here
+    if operation in READS | ASKING:  # made or not is the same here
         return _OF_READS
+    if operation == "File":
+        return (*_OF_READS, Fault.ANSWER_LOST)
+    if operation == "Submit":  # which no library repeats
+        return tuple(fault for fault in Fault if fault not in _CONFLICTS | {Fault.REPEATED})
     if operation in CONFLICTING:
         return tuple(Fault)
     return tuple(fault for fault in Fault if fault not in _CONFLICTS)
@@ -73,7 +91,7 @@ def faults_of(operation: str) -> tuple[Fault, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One AWS call, as it was seen to pass."""
+    """One AWS call or request to a provider, as it was seen to pass."""
 
     service: str
     operation: str
@@ -83,6 +101,7 @@ class Call:
 
 
 Plan = Mapping[int, Fault]  # number of the call, from 1
+Reply = tuple[int, dict[str, str], bytes]  # status, headers, body
 
 
 @dataclass(slots=True)
@@ -91,10 +110,10 @@ class Taped:
 
     what: str
     seen: Any = None  # an observation
-    answer: tuple[int, dict[str, str], bytes] | None = None
+    answer: Reply | None = None
     error: BaseException | None = None
     effects: tuple[Any, ...] = ()
-    before: Any = None  # what AWS held before a counted call
+    before: Any = None  # what AWS and the provider held before a counted call
     parsed: Any = None  # the answer as botocore gave it to the caller
 
 
@@ -139,8 +158,8 @@ class Breaker:
     tape: list[Taped] = field(default_factory=list)
     _replay: Sequence[Taped] = ()
     _restore: Any = None
+    effects: tuple[Any, ...] = ()  # of the call that is being made
     _contended: bytes = b""
-    _effects: tuple[Any, ...] = ()
 
     def attach(self, client: Any) -> None:
         """Take the place of moto's own hook."""
@@ -183,23 +202,33 @@ class Breaker:
 
     def __call__(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
         service, operation = event_name.split(".")[1:]
-        if self.counting and operation in self.first:
-            self.first.pop(operation)()
-        fault = self._next(service, operation, request.body)
+
+        def outcome(fault: Fault | None) -> Reply:
+            answer = self._outcome(fault, event_name, operation, request)
+            return answer.status_code, dict(answer.headers), answer.raw.getvalue()
+
+        call = Call(service=service, operation=operation)
+        status, headers, body = self.passed(call, request.body, outcome)
+        return AWSResponse(str(request.url), status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+
+    def passed(self, call: Call, body: Any, outcome: Callable[[Fault | None], Reply]) -> Reply:
+        """Let a call pass, whole or broken; one that was made before is answered from the tape."""
+        if self.counting and call.operation in self.first:
+            self.first.pop(call.operation)()
+        fault = self._next(call, body)
         if self._replaying():
-            status, headers, body = self._replayed(operation)
-            return AWSResponse(str(request.url), status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+            return self._replayed(call.operation)
         before = self.cloud.snapshot() if self.taping and self.counting else None
-        self._effects = ()
+        self.effects = ()
         answer, error = None, None
         try:
-            answer = self._outcome(fault, event_name, operation, request)
-        except (ProcessDied, BotoCoreError) as raised:
+            answer = outcome(fault)
+        except (ProcessDied, BotoCoreError, Unanswered, Unreachable) as raised:
             error = raised
-        kept = (answer.status_code, dict(answer.headers), answer.raw.getvalue()) if answer else None
-        entry = Taped(operation, answer=kept, error=error, effects=self._effects, before=before)
+        effects, self.effects = self.effects, ()
+        entry = Taped(call.operation, answer=answer, error=error, effects=effects, before=before)
         self.tape.append(entry)
-        self.cloud.apply(self._effects)
+        self.cloud.apply(effects)
         if error is not None:
             raise error
         assert answer is not None
@@ -215,7 +244,7 @@ class Breaker:
         if parsed is None:
             return None
         service, operation = event_name.split(".")[1:]
-        self._next(service, operation, params["body"])
+        self._next(Call(service=service, operation=operation), params["body"])
         status, headers, _body = self._replayed(operation)
         return AWSResponse("", status, headers, None), copy.deepcopy(parsed)  # type: ignore[arg-type]
 
@@ -232,7 +261,7 @@ class Breaker:
             self._restore = None
         return False
 
-    def _replayed(self, operation: str) -> tuple[int, dict[str, str], bytes]:
+    def _replayed(self, operation: str) -> Reply:
         entry = self._replay[len(self.tape)]
         assert entry.what == operation, f"{operation} where {entry.what} was before"
         self.tape.append(entry)
@@ -242,11 +271,11 @@ class Breaker:
         assert entry.answer is not None
         return entry.answer
 
-    def _next(self, service: str, operation: str, body: Any) -> Fault | None:
+    def _next(self, call: Call, body: Any) -> Fault | None:
         if not self.counting:
             return None
-        self.calls.append(Call(service=service, operation=operation))
-        number = len(self.calls)
+        self.calls.append(call)
+        operation, number = call.operation, len(self.calls)
         if self._contended:
             if operation == "TransactWriteItems" and written(body) == self._contended:
                 return Fault.CONTENDED
@@ -282,7 +311,7 @@ class Breaker:
         answer = botocore_stubber(event_name, request)
         assert answer is not None, f"moto does not know {event_name} {request.url}"
         if answer.status_code == _OK and operation not in READS:
-            self._effects += self.cloud.made(operation, json_of(request.body))
+            self.effects += self.cloud.made(operation, json_of(request.body))
         return answer
 
 

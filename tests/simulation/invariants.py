@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from datetime import datetime
 
 from functions.domain.audit import Books, audit_account
 from functions.domain.credits import Entry, EntryKind
@@ -11,17 +12,27 @@ from functions.domain.tasks import Task
 FINAL = frozenset({TaskState.DELIVERED, TaskState.FAILED, TaskState.CANCELED})
 
 
-def violations(books: Books, files: Collection[str], *, ended: bool) -> list[str]:
-    """List what is wrong; with `ended`, unfinished tasks are wrong too."""
+def violations(
+    books: Books,
+    files: Collection[str],
+    *,
+    ended: bool,
+    now: datetime | None = None,
+    purged: Collection[str] = (),
+) -> list[str]:
+    """List what is wrong; with `ended`, unfinished tasks are wrong too.
+
+    With `now`, files whose time is over may be gone; `purged` names tasks that are.
+    """
     found = [*_credits(books), *_locks(books)]
     for task in books.tasks:
         found += _entries(task, books.entries)
         found += _deadline(task)
         found += _history(task)
-        found += _delivery(task, files)
+        found += _delivery(task, files, now)
         if ended and not task.state.done:
             found.append(f"{task.id} is still {task.state}")
-    known = {task.id for task in books.tasks}
+    known = {task.id for task in books.tasks} | set(purged)
     found += [
         f"entry {entry.id} of no task"
         for entry in books.entries
@@ -112,12 +123,14 @@ def _history(task: Task) -> Iterator[str]:
             yield f"{line} back in time"
 
 
-def _delivery(task: Task, files: Collection[str]) -> Iterator[str]:
+def _delivery(task: Task, files: Collection[str], now: datetime | None) -> Iterator[str]:
     if (task.state is TaskState.DELIVERED) != (task.output is not None):
         yield f"{task.id} is {task.state} with output {task.output}"
     if task.output is None or task.state is not TaskState.DELIVERED:
         return
-    if task.output.key not in files:
+    until = task.output.expires_at
+    expired = until is not None and now is not None and until <= now
+    if task.output.key not in files and not expired:
         yield f"{task.id} was delivered without a file at {task.output.key}"
     if not task.output.key.startswith(f"out/{task.account}/{task.id}/{task.attempt}-"):
         yield f"{task.id} was delivered with a file of another attempt: {task.output.key}"

@@ -5,15 +5,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from functions.domain.states import TaskState
+from local.fakes.script import End, Hooks, Script
 from tests.simulation.actors import BLACK, BROKEN, CUT_OFF
 from tests.simulation.cloud import Cloud
+from tests.simulation.expiry import lives_out
 from tests.simulation.faults import Fault
+from tests.simulation.provider import Market
 from tests.simulation.story import Story
 from tests.simulation.town import Town
 from tests.simulation.town_ports import TownPorts
 
 DELIVERED = frozenset({TaskState.DELIVERED})
+FAILED = frozenset({TaskState.FAILED})
 CANCELED = frozenset({TaskState.CANCELED})
+
+
+RENDER = Script(run_seconds=90.0)
+SILENT = replace(RENDER, hooks=Hooks.NEVER)
 
 
 def happy(story: Story) -> None:
@@ -95,6 +103,57 @@ def workflow_lost(story: Story) -> None:
     story.want(story.order)
 
 
+def buy_from(story: Story, name: str, *scripts: Script) -> Market:
+    """Have the clip made by a provider, whose jobs go as scripted."""
+    town = story.town
+    market = Market.opened(name, town.cloud, town.ports.at, *scripts)
+    town.ports.buy_from(market)
+    return market
+
+
+def webhook(story: Story) -> None:
+    buy_from(story, "fal", RENDER)
+    story.want(story.order)
+
+
+def webhook_lost(story: Story) -> None:
+    buy_from(story, "fal", SILENT)
+    story.want(story.order)
+
+
+def webhook_first(story: Story) -> None:
+    market = buy_from(story, "fal", Script(hooks=Hooks.EARLY))
+    market.meanwhile = [story.town.meanwhile]
+    story.want(story.order)
+
+
+def answer_lost(story: Story) -> None:
+    buy_from(story, "kling", SILENT)
+    story.town.cloud.breaker.by_operation["Submit"] = [Fault.ANSWER_LOST]
+    story.want(story.order)
+
+
+def answer_and_webhook_lost(story: Story) -> None:
+    buy_from(story, "fal", SILENT)
+    story.town.cloud.breaker.by_operation["Submit"] = [Fault.ANSWER_LOST]
+    story.want(story.order)
+
+
+def request_lost(story: Story) -> None:
+    buy_from(story, "kling", SILENT)
+    story.town.cloud.breaker.by_operation["Submit"] = [Fault.NEVER_ARRIVED]
+    story.want(story.order)
+
+
+def provider_failed(story: Story) -> None:
+    buy_from(story, "kling", replace(RENDER, end=End.FAILED), RENDER)
+    story.want(story.order)
+
+
+def expiry(story: Story) -> None:
+    story.want(story.order)
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A script and how it may end, whatever one or two faults do to it."""
@@ -102,6 +161,7 @@ class Scenario:
     script: Callable[[Story], None]
     ends: frozenset[TaskState]
     main: bool = False  # searched in pairs too
+    later: Callable[[Story], list[str]] | None = None  # what comes of it, and is wrong then
 
     @property
     def name(self) -> str:
@@ -116,15 +176,23 @@ SCENARIOS = (
     Scenario(redriven, DELIVERED),
     Scenario(relay_off, DELIVERED, main=True),
     Scenario(everything_twice, DELIVERED),
-    Scenario(refused, frozenset({TaskState.FAILED})),
+    Scenario(refused, FAILED),
     Scenario(rejected_once, DELIVERED),
     Scenario(repacked, DELIVERED),
     Scenario(cancel_queued, CANCELED | DELIVERED),
     Scenario(dead, frozenset({TaskState.DEAD})),
     Scenario(worker_lost_after_upload, DELIVERED, main=True),
     Scenario(worker_lost_before_upload, DELIVERED),
-    Scenario(no_worker, frozenset({TaskState.FAILED})),
+    Scenario(no_worker, FAILED),
     Scenario(workflow_lost, DELIVERED, main=True),
+    Scenario(webhook, DELIVERED | FAILED, main=True),
+    Scenario(webhook_lost, DELIVERED | FAILED, main=True),
+    Scenario(webhook_first, DELIVERED | FAILED),
+    Scenario(answer_lost, DELIVERED, main=True),
+    Scenario(answer_and_webhook_lost, FAILED),
+    Scenario(request_lost, DELIVERED),
+    Scenario(provider_failed, DELIVERED),
+    Scenario(expiry, DELIVERED, later=lives_out),
 )
 
 
@@ -139,4 +207,7 @@ def play(scenario: Scenario, story: Story) -> list[str]:
     scenario.script(story)
     story.recover()
     story.settle_down()
-    return story.wrongs(scenario.ends)
+    wrongs = story.wrongs(scenario.ends)
+    if scenario.later and not wrongs:
+        wrongs += scenario.later(story)
+    return wrongs

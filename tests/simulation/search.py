@@ -12,16 +12,24 @@ from typing import Any
 from functions.adapters.dynamodb_items import balance_of, entry_of, task_of
 from functions.adapters.dynamodb_keys import BALANCE_SK, Item, entry_sk, lock_sk, moment, task_sk
 from functions.domain.audit import Books, Lock
+from functions.domain.states import TaskState
+from functions.domain.tickets import Ticket
+from functions.pipeline.check import begun_at
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import Plan, Taped, faults_of
 from tests.simulation.invariants import violations
+from tests.simulation.provider import attempts_of, lost
 from tests.simulation.scenarios import Scenario, play, town
 from tests.simulation.story import ACCOUNT, Story, plan_text
 
 # What no stage acts on: equal futures must not look different because of it.
 _DEAF = frozenset({"v", "created_at", "history", "code", "reason", "ttl", "at", "keep_until"})
 _MOMENTS = frozenset({"due_at", "not_before", "queued_at"})
-_NAMES = re.compile(r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|(?:[0-9a-f]{16}){1,2})\b")
+_NAMES = re.compile(
+    r"\b(?:01[0-9A-HJKMNP-TV-Z]{24}|(?:[0-9a-f]{16}){1,2}|[0-9a-f]{24}"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
+)
+_AT_PROVIDER = frozenset({TaskState.RENDERING, TaskState.CHECKING})
 
 
 RUNS_PER_COLLECTION = 100
@@ -54,9 +62,13 @@ class Search:
     scenario: Scenario
     workdir: Path
     depth: int
+    every: int = 1  # of the places where a fault can be, for a shorter search
+    first_only: bool = False  # end at the first thing that is wrong
     progress: Callable[[Figures, float], None] = lambda _figures, _share: None
     figures: Figures = field(default_factory=Figures)
-    _seen: set[tuple[int, str]] = field(default_factory=set)
+    _seen: dict[tuple[int, str], int] = field(default_factory=dict)  # and in which run
+
+    _passed: set[tuple[int, str]] = field(default_factory=set)  # in this run
 
     def run(self) -> Figures:
         """Search."""
@@ -73,15 +85,17 @@ class Search:
         calls = self.cloud.breaker.calls
         if not plan:
             self.figures.calls = len(calls)
-        if not left:
+        if not left or (self.first_only and self.figures.wrongs):
             return
         first = max(plan, default=0) + 1
         places = [
             (number, fault)
             for number in range(first, len(calls) + 1)
             for fault in faults_of(calls[number - 1].operation)
-        ]
+        ][:: self.every]
         for count, (number, fault) in enumerate(places):
+            if self.first_only and self.figures.wrongs:
+                return
             start = share + width * count / len(places)
             self._explore({**plan, number: fault}, tape, start, width / len(places))
             self.progress(self.figures, start)
@@ -92,6 +106,7 @@ class Search:
         story = Story(town=town(self.cloud, self.workdir))
         story.town.boundary = lambda: self._arrived(story, left)
         self.figures.runs += 1
+        self._passed.clear()
         if self.figures.runs % RUNS_PER_COLLECTION == 0:
             gc.collect()
         wrongs: list[str] = []
@@ -113,13 +128,20 @@ class Search:
             return
         items = self.cloud.items()
         state = (left, state_text(story, items))
-        if state in self._seen:
+        first = self._seen.setdefault(state, self.figures.runs)
+        if first != self.figures.runs:
             raise Merged
-        self._seen.add(state)
+        assert state not in self._passed, "it goes in circles"
+        self._passed.add(state)
         self.figures.states += 1
         books = books_of(items, ACCOUNT)
-        wrongs = violations(books, self.cloud.files(), ended=False)
-        if set(story.acknowledged) - {task.id for task in books.tasks} or len(books.tasks) > 1:
+        now, purged = story.town.ports.clock.now(), story.purged
+        wrongs = violations(books, self.cloud.files(), ended=False, now=now, purged=purged)
+        market = story.town.ports.market
+        if market:
+            wrongs += market.violations(attempts_of(items))
+        known = purged | {task.id for task in books.tasks}
+        if set(story.acknowledged) - known or len(books.tasks) > 1:
             wrongs.append(f"answered with {story.acknowledged}")
         assert not wrongs, "\n  ".join(wrongs)
 
@@ -151,13 +173,22 @@ def state_text(story: Story, items: Sequence[Item]) -> str:
     claims = sum(" rendering " in f" {line}" for item in items for line in item.get("history", ()))
     state = [
         story.state(),
-        [_heard(item, now) for item in sorted(items, key=lambda item: str(item["sk"]))],
+        [
+            _heard(item, now)
+            for item in sorted(items, key=lambda item: str(item["sk"]))
+            if not item["sk"].startswith("RATE#")  # budgets are never used up here
+        ],
         [_record(record, now) for record in machine.records],
         [
-            [message.ticket.attempt, _seconds(message.visible_at, now), message.receives]
+            [*_asked(message.ticket), _seconds(message.visible_at, now), message.receives]
             for message in machine.messages
         ],
-        [[run.attempt, run.finding and run.finding["output"]] for run in machine.runs],
+        [
+            [run.attempt, run.to_fetch, run.finding and run.finding["output"]]
+            for run in machine.runs
+        ],
+        [[hook.job, hook.phase, _seconds(hook.at, now), hook.tries] for hook in machine.hooks],
+        ports.market and [ports.market.state(), lost(machine.log)],
         [machine.habits.runs_lost, ports.renderer.calls - claims],
         [len(ports.renderer.script), str(ports.renderer.always), len(ports.renderer.meanwhile)],
         [len(ports.judge.script), sorted(machine.cloud.breaker.by_operation.items())],
@@ -175,7 +206,18 @@ def _heard(item: Item, now: datetime) -> list[Any]:
     for name in _MOMENTS & told.keys():
         told[name] = _seconds(moment(told[name]), now)
     states = [line.split(" ")[0::2][:2] for line in item.get("history", ())]
-    return [sorted(told.items()), states]
+    return [sorted(told.items()), states, _age(item, now)]
+
+
+def _age(item: Item, now: datetime) -> float | None:
+    """How long ago a provider was ordered from: its patience is counted from there."""
+    if item.get("lane") != "submit" or item.get("state") not in _AT_PROVIDER:
+        return None
+    return _seconds(begun_at(task_of(item)), now)
+
+
+def _asked(ticket: Ticket) -> list[Any]:
+    return [ticket.lane, ticket.attempt, ticket.lease, ticket.hint]
 
 
 def _record(record: Any, now: datetime) -> list[Any]:

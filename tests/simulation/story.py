@@ -35,6 +35,7 @@ class Story:
     town: Town
     acknowledged: list[str] = field(default_factory=list)  # task ids, as answered to orders
     goals: list[Goal] = field(default_factory=list)
+    purged: set[str] = field(default_factory=set)  # task ids whose time is over
     chapter: int = 0  # how far the script has come
     place: str = "script"  # where in a chapter
 
@@ -132,7 +133,12 @@ class Story:
     def wrongs(self, expected: frozenset[TaskState]) -> list[str]:
         """Say what is not as it must be, now that all has ended."""
         town, task = self.town, self.task()
-        wrongs = violations(town.ports.auditing.books(ACCOUNT), town.cloud.files(), ended=True)
+        books = town.ports.auditing.books(ACCOUNT)
+        observe, market = town.cloud.breaker.observe, town.ports.market
+        wrongs = violations(books, observe(town.cloud.files), ended=True)
+        if market:
+            wrongs += observe(lambda: market.violations(books.attempts))
+            wrongs += observe(lambda: market.verdict(task, books.attempts, town.log))
         if set(self.acknowledged) != {task.id}:
             wrongs.append(f"answered with {self.acknowledged}, made {task.id}")
         if town.ports.store.balance(ACCOUNT).granted != GRANTED:

@@ -2,45 +2,27 @@
 
 import pytest
 
-from functions.domain.media import source_key
-from functions.domain.tickets import TaskRef
+from local.instance import Emulator
 from tests.doubles.world import World
-from tests.factories import ulid
-from tests.pipeline.conftest import PHOTO
-from tests.simulation.crowd import (
-    ACCOUNTS,
-    CLIENTS,
-    GRANTED,
-    ORDERS_EACH,
-    PHOTOS,
-    RoughStore,
-    granted,
-    hammered,
-)
-from tests.simulation.invariants import violations
+from tests.simulation import crowd, crowd_emulated
 
 
 @pytest.mark.parametrize("seed", [1, 1000, 2000])
 def test_acknowledged_orders_exist_once_and_balances_are_exact(seed: int) -> None:
-    world = World(store=RoughStore(seed))
-    for account in ACCOUNTS:
-        for number in range(PHOTOS):
-            photo = (PHOTO + bytes([number]), "image/png")
-            world.media.files[source_key(account, ulid(1 + number))] = photo
-    granted(world)
+    world = World(store=crowd.RoughStore(seed))
 
-    told = hammered(world, seed)
+    told = crowd.gathered(world, seed)
 
-    ids: dict[tuple[str, str], set[str]] = {}
-    for one in told:
-        for key, tasks in one.ids.items():
-            ids.setdefault(key, set()).update(tasks)
-    assert all(len(tasks) == 1 for tasks in ids.values())
-    assert len({task for tasks in ids.values() for task in tasks}) == len(ids)
-    for (account, _), (task,) in ids.items():
-        assert world.store.get(TaskRef(account=account, id=task)) is not None
-    for account in ACCOUNTS:
-        assert violations(world.auditing.books(account), [], ended=False) == []
-        assert world.store.balance(account).granted == GRANTED
-    asked = sum(one.refused for one in told) + len(ids)
-    assert 0 < asked <= CLIENTS * ORDERS_EACH
+    assert crowd.wrongs(told, world.store, world.auditing) == []
+    made = {key for one in told for key in one.ids}
+    asked = sum(one.refused for one in told) + len(made)
+    assert 0 < asked <= crowd.CLIENTS * crowd.ORDERS_EACH
+
+
+@pytest.mark.emulator
+def test_so_they_do_on_the_real_adapters_over_the_emulator(bare_emulator: Emulator) -> None:
+    found, trouble = crowd_emulated.let_loose(bare_emulator, 1)
+
+    assert found == []
+    assert trouble.conflicts
+    assert trouble.lost

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,22 +11,32 @@ from functions.adapters.dynamodb_items import task_of
 from functions.adapters.dynamodb_keys import Item
 from functions.bootstrap import task_from_image
 from functions.domain.errors import TallyreelError
+from functions.domain.hooks import delivery
 from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.entrypoints.findings import finding_json, finding_of
+from functions.pipeline.check import answer
+from functions.pipeline.fetch import fetch
+from functions.pipeline.hooks import Reception, receive
 from functions.pipeline.relay import relay
 from functions.pipeline.render import render
 from functions.pipeline.settle import settle
+from functions.pipeline.submit import submit
 from functions.pipeline.sweep import sweep
 from functions.pipeline.verify import verify
-from tests.simulation.cloud import Cloud, Image, Sent, Started
+from local.fakes.vendor import Call as HookCall
+from tests.simulation.cloud import Cloud, Image, Planned, Sent, Started
 from tests.simulation.faults import ProcessDied
 from tests.simulation.town_ports import TownPorts
 
 T = TypeVar("T")
 
 RECEIVES_MAX = 5  # as the queue's redrive policy
-VISIBILITY = timedelta(minutes=30)  # six times the function's timeout
+VISIBILITY = {  # six times the function's timeout
+    "image_to_video": timedelta(minutes=30),
+    "submit": timedelta(minutes=12),
+    "check": timedelta(minutes=6),
+}
 RELAY_TRIES = 3
 SWEEP_SECONDS = 50
 
@@ -55,7 +65,18 @@ class Run:
 
     ref: TaskRef
     attempt: int
+    to_fetch: bool  # from a provider, first
     finding: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Hook:
+    """A call that a provider will make, until it is taken."""
+
+    job: str
+    phase: str
+    at: datetime
+    tries: int = 0
 
 
 @dataclass(slots=True)
@@ -80,6 +101,7 @@ class Town:
     records: list[Record] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    hooks: list[Hook] = field(default_factory=list)
     graves: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     _depth: int = 0
@@ -112,6 +134,11 @@ class Town:
         while self._step():
             self.rest()
 
+    def meanwhile(self) -> None:
+        """Let all that happen while a process waits for its answer."""
+        self._collect()
+        self.pump()
+
     def sweep(self) -> None:
         """Run the sweeper once, then what follows from it."""
         until = self.ports.clock.now() + timedelta(seconds=SWEEP_SECONDS)
@@ -123,6 +150,7 @@ class Town:
         """Let time pass until something is due."""
         now = self.ports.clock.now()
         moments = [message.visible_at for message in self.messages if self.habits.workers]
+        moments += [hook.at for hook in self.hooks]
         moments += [task.due_at for task in self.tasks() if task.due_at and not task.state.done]
         later = [moment for moment in moments if moment > now]
         self.ports.at.at = min(later, default=now + timedelta(minutes=1)) + timedelta(seconds=1)
@@ -149,6 +177,9 @@ class Town:
                     self._send(effect)
                 case Started():
                     self._start(effect)
+                case Planned():
+                    at = datetime.fromtimestamp(effect.at, UTC)
+                    self.hooks.append(Hook(job=effect.job, phase=effect.phase, at=at))
         self.cloud.outbox.clear()
 
     def _send(self, sent: Sent) -> None:
@@ -167,7 +198,7 @@ class Town:
         run = json.loads(started.input)
         ref = TaskRef(account=run["account"], id=run["id"])
         for _ in range(self.habits.deliveries):
-            self.runs.append(Run(ref=ref, attempt=run["attempt"]))
+            self.runs.append(Run(ref=ref, attempt=run["attempt"], to_fetch=run["remote"]))
 
     def _step(self) -> bool:
         """Run the next process that has something to do."""
@@ -177,10 +208,13 @@ class Town:
         now = self.ports.clock.now()
         ready = [message for message in self.messages if message.visible_at <= now]
         if ready and self.habits.workers:
-            self._render(ready[0])
+            self._work(ready[0])
+            return True
+        if due := [hook for hook in self.hooks if hook.at <= now]:
+            self._hear(due[0])
             return True
         if self.runs:
-            self._verify_or_settle(self.runs[0])
+            self._go_on(self.runs[0])
             return True
         return False
 
@@ -194,20 +228,53 @@ class Town:
         if not record.deliveries or not record.tries:
             self.records.remove(record)
 
-    def _render(self, message: Message) -> None:
+    def _work(self, message: Message) -> None:
         """A message that was not worked off comes again, then goes to the dead letters."""
         message.receives += 1
-        message.visible_at = self.ports.clock.now() + VISIBILITY
-        done = self.process("render", lambda: render(self.ports, message.ticket, self.workdir))
-        if done is not None:
+        message.visible_at = self.ports.clock.now() + VISIBILITY[message.ticket.lane]
+        if self._worked(message.ticket):
             self.messages.remove(message)
         elif message.receives >= RECEIVES_MAX:
             self.messages.remove(message)
             self.graves.append(message.ticket.id)
 
-    def _verify_or_settle(self, run: Run) -> None:
-        """Two functions, each a process; nothing but the sweeper tries them again."""
+    def _worked(self, ticket: Ticket) -> bool:
+        match ticket.lane:
+            case "submit":
+                done = self.process("submit", lambda: submit(self.ports, ticket, self.workdir))
+                return done is not None
+            case "check":
+                checked = self.process("check", lambda: (answer(self.ports, ticket),))
+                return checked is not None
+        rendered = self.process("render", lambda: render(self.ports, ticket, self.workdir))
+        return rendered is not None
+
+    def _hear(self, hook: Hook) -> None:
+        """A call that was not taken comes again, as often as this provider calls."""
+        market = self.ports.market
+        assert market is not None
+        vendor = market.vendor
+        hook.tries += 1
+        hook.at = self.ports.clock.now() + timedelta(seconds=vendor.call_again_seconds)
+        call: HookCall = self.cloud.breaker.observe(
+            lambda: vendor.call(vendor.jobs[hook.job], hook.phase)
+        )
+        token = call.url.rpartition("/")[2]
+        heard = delivery(token, call.headers, call.body.decode(), is_base64=False)
+        assert heard is not None
+        name = market.provider.name
+        taken = self.process("hook", lambda: receive(self.ports, name, heard).reception)
+        if taken is Reception.TAKEN or hook.tries >= vendor.call_tries:
+            self.hooks.remove(hook)
+
+    def _go_on(self, run: Run) -> None:
+        """Three functions, each a process; nothing but the sweeper tries them again."""
         self.runs.remove(run)
+        if run.to_fetch:
+            (self.workdir / "output.mp4").unlink(missing_ok=True)
+            if self.process("fetch", lambda: fetch(self.ports, run.ref, run.attempt, self.workdir)):
+                self.runs.insert(0, replace(run, to_fetch=False))
+            return
         if run.finding is not None:
             finding = finding_of(run.finding)
             self.process("settle", lambda: settle(self.ports, run.ref, run.attempt, finding))
@@ -219,4 +286,4 @@ class Town:
 
         done = self.process("verify", inspected)
         if done and done["finding"]:
-            self.runs.insert(0, Run(ref=run.ref, attempt=run.attempt, finding=done["finding"]))
+            self.runs.insert(0, replace(run, finding=done["finding"]))

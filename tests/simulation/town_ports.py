@@ -6,18 +6,27 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 
 from functions.adapters.dynamodb_audit import DynamoAuditStore
+from functions.adapters.dynamodb_budgets import DynamoBudgets
+from functions.adapters.dynamodb_durations import DynamoDurations
 from functions.adapters.dynamodb_store import DynamoTaskStore
 from functions.adapters.s3_media import S3MediaStore
+from functions.adapters.secrets_manager import SecretsManager
 from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.bootstrap import AwsPorts, Settings
 from functions.domain.errors import TallyreelError
-from functions.domain.ports import Heartbeat, Metrics
+from functions.domain.ports import Budgets, Heartbeat, Metrics, ProviderCalls
+from functions.domain.providers import Provider
 from functions.domain.rules import Rules
+from functions.domain.stores import DurationStore
+from functions.domain.tasks import Route
 from tests.contracts.conftest import TABLE
 from tests.doubles.world import CountingMetrics, FixedClock, SeededIds
 from tests.simulation.actors import ScriptedInspector, ScriptedRenderer
-from tests.simulation.cloud import BUCKET, Cloud
+from tests.simulation.cloud import BUCKET, SECRETS, Cloud
+from tests.simulation.provider import Market
+
+HOOK_BASE = "https://api.example"
 
 
 class SteadyIds(SeededIds):
@@ -41,7 +50,31 @@ class TownPorts(AwsPorts):
         self.inspector = self.judge
         self.ids = SteadyIds(chance=random.Random(7))
         self.rules = Rules(shards=1)
-        self.providers = {"motion": self.renderer.provider()}
+        self.providers: dict[str, Provider] = {"motion": self.renderer.provider()}
+        self.market: Market | None = None
+
+    def buy_from(self, market: Market) -> None:
+        """Let clips be bought."""
+        name = market.provider.name
+        routes = {"image_to_video": (Route(provider=name, lane="submit"),)}
+        self.market = market
+        self.providers[name] = market.provider
+        self.rules = Rules(shards=1, hook_base=HOOK_BASE, routes=routes)
+
+    @property
+    def remote(self) -> ProviderCalls:
+        """Nothing is remembered from one process to the next: each reads its secret anew."""
+        assert self.market is not None
+        client = self._cloud.clients["secretsmanager"]
+        return self.market.calls(SecretsManager(client, {name: name for name in SECRETS}))
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        return DynamoBudgets(self._cloud.clients["dynamodb"], TABLE, self.clock)
+
+    @cached_property
+    def durations(self) -> DurationStore:
+        return DynamoDurations(self._cloud.clients["dynamodb"], TABLE)
 
     @cached_property
     def metrics(self) -> Metrics:

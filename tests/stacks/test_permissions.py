@@ -153,10 +153,12 @@ def test_the_worker_takes_tickets_and_moves_tasks_and_starts_nothing(assembly: A
     got = {action for statement in statements for action in _list(statement["Action"])}
     assert got == WRITES | {
         "dynamodb:GetItem",
+        "dynamodb:Query",  # a task's attempts
         "s3:GetObject",
         "s3:ListBucket",
         "s3:PutObject",
         "sqs:ChangeMessageVisibility",
         "sqs:DeleteMessage",
         "sqs:ReceiveMessage",
+        "sqs:SendMessage",
     }

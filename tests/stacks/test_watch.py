@@ -39,6 +39,7 @@ PROMISED = {
     "sweep-stopped",
     "webhooks-lost",
     "webhooks-parked",
+    "worker-stopped",
 }
 
 

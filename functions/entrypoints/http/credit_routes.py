@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from functions.bootstrap import ports
 from functions.domain.credits import Entry
 from functions.domain.kinds import InvalidInput
+from functions.domain.outcomes import Refused
 from functions.entrypoints.http.caller import caller_of
 from functions.entrypoints.http.documented import problems, view
 from functions.entrypoints.http.models import (
@@ -58,9 +59,9 @@ def ledger(
 )
 def priced(body: QuoteBody) -> Response[Any]:
     """Price an input as the order would, before anything is uploaded or held."""
-    caller_of(router.current_event)
-    found = quote(ports(), body.kind, body.input, provider=body.provider)
-    if isinstance(found, InvalidInput):
+    account = caller_of(router.current_event).account
+    found = quote(ports(), account, body.kind, body.input, provider=body.provider)
+    if isinstance(found, InvalidInput | Refused):
         return answer(found, request_id(router.current_event))
     return reply(QuoteView(price=found.price, unit_price=found.unit_price, units=found.units))
 
@@ -77,6 +78,7 @@ def kinds() -> Response[Any]:
             name=kind.name,
             title=kind.title,
             price=kind.price,
+            sized=kind.sized is not None,
             input=kind.schema(),
             providers=[route.provider for route in routes_of(ports(), kind)],
             content_types=list(kind.upload.content_types),

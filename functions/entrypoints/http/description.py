@@ -4,10 +4,12 @@ from http import HTTPStatus
 from typing import Any
 
 from functions.entrypoints.http.problems import (
+    EXPIRED,
     FORBIDDEN,
     INTERNAL,
     KEY_MALFORMED,
     KEY_MISSING,
+    NO_RESULT,
     NOT_FOUND,
     PURGED,
     TABLE,
@@ -94,10 +96,12 @@ def _follow(operation: dict[str, Any]) -> None:
 
 def _codes() -> set[str]:
     alone = (
+        EXPIRED,
         FORBIDDEN,
         INTERNAL,
         KEY_MALFORMED,
         KEY_MISSING,
+        NO_RESULT,
         NOT_FOUND,
         PURGED,
         TOO_LARGE,

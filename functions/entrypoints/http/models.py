@@ -46,7 +46,7 @@ class QuoteBody(Body):
     kind: str = Field(examples=["image_to_video"])
     provider: str | None = Field(None, description="one of the kind's; without, its first")
     input: dict[str, Any] = Field(
-        description="as for an order; the source need not be uploaded yet",
+        description="as for an order; the source may be missing, and is looked at if it is named",
         examples=[{"motion": "zoom-in", "seconds": 4}],
     )
 
@@ -113,7 +113,9 @@ class ResultView(BaseModel):
     codec: str
     expires_at: datetime | None
     notice: str | None = Field(None, description="a doubt that was left to you to judge")
-    thumbnails: list[str] = Field([], description="links to a poster and a contact strip")
+    thumbnails: list[str] = Field(
+        [], description="links to a film's poster and contact strip, or to a document's key frames"
+    )
     checks: list[CheckView] = []
 
 
@@ -132,7 +134,7 @@ class ChargeView(BaseModel):
 
 
 class ProgressView(BaseModel):
-    """How far a render is, in frames; renewed every ten seconds or so."""
+    """How far a worker is, in frames or milliseconds; renewed every ten seconds or so."""
 
     done: int
     total: int
@@ -142,6 +144,7 @@ class OrderAgain(BaseModel):
     """What to send to `POST /v1/tasks`, with a new key, while its source is still there."""
 
     kind: str
+    provider: str | None = Field(default=None, description="as it was chosen")
     input: dict[str, Any]
 
 
@@ -233,6 +236,7 @@ class KindView(BaseModel):
     name: str
     title: str
     price: str
+    sized: bool = Field(description="the price goes by the source: ask for a quote that names it")
     input: dict[str, Any] = Field(description="JSON schema")
     providers: list[str] = Field(description="who can make it here; the first is the default")
     content_types: list[str]

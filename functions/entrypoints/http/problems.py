@@ -58,6 +58,16 @@ PURGED = Problem(
     code="task-purged",
     detail="This task ended long ago and its details were removed; its ledger entries remain.",
 )
+NO_RESULT = Problem(
+    status=HTTPStatus.CONFLICT,
+    code="no-result",
+    detail="This task has delivered nothing, or nothing yet. See GET /v1/tasks/{id}.",
+)
+EXPIRED = Problem(
+    status=HTTPStatus.GONE,
+    code="result-expired",
+    detail="The result was kept for its time and is removed. Order it again.",
+)
 FORBIDDEN = Problem(
     status=HTTPStatus.FORBIDDEN,
     code="forbidden",

@@ -26,6 +26,7 @@ from functions.entrypoints.http.models import (
 )
 from functions.entrypoints.http.problems import NOT_FOUND, PURGED, Refusal, answer
 from functions.entrypoints.http.request import ULID, idempotency_key, reply, request_id
+from functions.entrypoints.http.results import result_documented, result_of
 from functions.entrypoints.http.views import (
     etag_of,
     order_again,
@@ -125,6 +126,18 @@ def seen(id: TaskId) -> Response[Any]:  # noqa: A002 - the path's own word
     result = result_view(ports(), task, now=now)
     again = order_again(ports(), task, now=now)
     return reply(task_view(task, now=now, progress=progress, result=result, again=again), **headers)
+
+
+@router.get(
+    "/v1/tasks/<id>/result",
+    summary="Get what was made",
+    responses=result_documented() | problems(400, 403, 404, 409, 410),
+)
+def result(id: TaskId) -> Response[Any]:  # noqa: A002 - the path's own word
+    """Lead to a delivered file; a document is shown, as JSON or as `text/markdown`."""
+    caller = caller_of(router.current_event)
+    task = _known(TaskRef(account=caller.account, id=id), fresh=False)
+    return result_of(ports(), task, accept=router.current_event.headers.get("accept") or "")
 
 
 @router.post(

@@ -1,8 +1,6 @@
 """Tasks as their owners see them."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from functions.domain.kinds import Runs
 from functions.domain.labels import EXPIRED, SENTENCES
@@ -24,7 +22,6 @@ from functions.entrypoints.http.models import (
 
 _CHARGES = {TaskState.DELIVERED: "settled"}
 _FAILURES = (TaskState.FAILED, TaskState.DEAD, TaskState.CANCELED)
-THUMBNAILS = ("poster.jpg", "strip.jpg")
 LINK_STEP = timedelta(minutes=5)  # a cached answer's link still has this long to live, or more
 
 
@@ -34,10 +31,10 @@ def task_view(
     now: datetime,
     progress: ProgressView | None = None,
     result: ResultView | None = None,
-    again: Mapping[str, Any] | None = None,
+    again: OrderAgain | None = None,
 ) -> TaskView:
     """Show a task. Only internal fields stay behind."""
-    expired = task.output is not None and _expired(task.output, now)
+    expired = task.output is not None and is_expired(task.output, now)
     charge = _CHARGES.get(task.state, "released" if task.state.done else "held")
     return TaskView(
         id=task.id,
@@ -55,16 +52,20 @@ def task_view(
         progress=progress,
         result=result,
         error=_error(task),
-        order_again=OrderAgain(kind=task.kind, input=dict(again)) if again else None,
+        order_again=again,
     )
 
 
-def order_again(ports: Ports, task: Task, *, now: datetime) -> Mapping[str, Any] | None:
+def order_again(ports: Ports, task: Task, *, now: datetime) -> OrderAgain | None:
     """Say how to order an ended task once more, if there is nothing left of its result."""
-    if not task.state.done or (task.output is not None and not _expired(task.output, now)):
+    if not task.state.done or (task.output is not None and not is_expired(task.output, now)):
         return None
     ordered = ports.store.input(TaskRef(account=task.account, id=task.id))
-    return ordered["order"] if ordered else None
+    if not ordered:
+        return None
+    asked = ports.kinds[task.kind].schema()["properties"]  # not what was found out since
+    given = {name: value for name, value in ordered["order"].items() if name in asked}
+    return OrderAgain(kind=task.kind, provider=ordered.get("provider"), input=given)
 
 
 def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None:
@@ -75,8 +76,8 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
     report = ports.store.report(task)
     return ResultView(
         url=None
-        if _expired(output, now)
-        else _link(ports, output.key, f"{task.kind}-{task.id}.mp4"),
+        if is_expired(output, now)
+        else link_to(ports, output.key, filename_of(ports, task)),
         content_type=output.content_type,
         bytes=output.size_bytes,
         sha256=output.sha256,
@@ -86,11 +87,7 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
         codec=output.codec,
         expires_at=output.expires_at,
         notice=task.reason,
-        thumbnails=[
-            _link(ports, thumbnail_key(output.key, name), name)
-            for name in THUMBNAILS[: output.thumbnails]
-            if not _expired(output, now)
-        ],
+        thumbnails=[] if is_expired(output, now) else pictures_of(ports, task, output),
         checks=[
             CheckView(name=check.name, value=check.value, limit=check.limit, verdict=check.verdict)
             for check in (report.checks if report else ())
@@ -98,7 +95,19 @@ def result_view(ports: Ports, task: Task, *, now: datetime) -> ResultView | None
     )
 
 
-def _link(ports: Ports, key: str, filename: str) -> str:
+def filename_of(ports: Ports, task: Task) -> str:
+    """Name a result as a download."""
+    return f"{task.kind}-{task.id}.{ports.kinds[task.kind].makes.extension}"
+
+
+def pictures_of(ports: Ports, task: Task, output: Output) -> list[str]:
+    """Sign links to the pictures beside a result."""
+    names = ports.kinds[task.kind].makes.pictures[: output.thumbnails]
+    return [link_to(ports, thumbnail_key(output.key, name), name) for name in names]
+
+
+def link_to(ports: Ports, key: str, filename: str) -> str:
+    """Sign a link to a file of a task."""
     return ports.media.link(key, filename=filename, seconds=ports.rules.link_seconds)
 
 
@@ -116,12 +125,13 @@ def etag_of(task: Task, now: datetime, progress: ProgressView | None = None) -> 
         return f'"{task.version}-{progress.done}"'
     if task.output is None or task.state is not TaskState.DELIVERED:
         return f'"{task.version}"'
-    if _expired(task.output, now):
+    if is_expired(task.output, now):
         return f'"{task.version}-expired"'
     return f'"{task.version}-{int(now.timestamp() // LINK_STEP.total_seconds())}"'
 
 
-def _expired(output: Output, now: datetime) -> bool:
+def is_expired(output: Output, now: datetime) -> bool:
+    """Say whether a result has had its time."""
     return output.expires_at is not None and output.expires_at <= now
 
 

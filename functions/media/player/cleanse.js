@@ -103,16 +103,57 @@ const Cleanse = (() => {
 
   // Moving pictures follow the browser's clock, which nobody sets: their first one stays.
   function stills(text) {
-    if (!text.includes("data:image/gif;base64,")) return text;
-    return text.replace(/data:image\/gif;base64,([A-Za-z0-9+/=\\]+)/g, (whole, packed) => {
+    if (!text.includes("data:image/")) return text;
+    return text.replace(/(data:image\/(gif|a?png|webp);base64,)([A-Za-z0-9+/=\\]+)/g, (whole, head, kind, packed) => {
       try {
-        const bytes = atob(packed.replaceAll("\\", ""));
-        return "data:image/gif;base64," + btoa(bytes.slice(0, firstPicture(bytes)) + ";");
+        const still = STILL[kind](atob(packed.replaceAll("\\", "")));
+        return still === null ? whole : head + btoa(still);
       } catch {
         return whole;
       }
     });
   }
+
+  // What to show of a picture instead of all of it; null for what does not move.
+  const STILL = { gif: stillGif, png: stillPng, apng: stillPng, webp: stillWebp };
+
+  function stillGif(bytes) {
+    return bytes.slice(0, firstPicture(bytes)) + ";";
+  }
+
+  // Without the chunks that make it move, what is left is the picture for those who know only PNG.
+  function stillPng(bytes) {
+    const moving = new Set(["acTL", "fcTL", "fdAT"]);
+    let kept = bytes.slice(0, 8);
+    let moves = false;
+    for (let place = 8; place + 12 <= bytes.length; ) {
+      const end = place + 12 + number(bytes, place, [24, 16, 8, 0]);
+      const name = bytes.slice(place + 4, place + 8);
+      if (name === "IDAT" && !moves) return null;
+      if (moving.has(name)) moves = true;
+      else kept += bytes.slice(place, end);
+      place = end;
+    }
+    return moves ? kept : null;
+  }
+
+  // An animation of one frame does not move.
+  function stillWebp(bytes) {
+    for (let place = 12; place + 8 <= bytes.length; ) {
+      const name = bytes.slice(place, place + 4);
+      if (name === "VP8 " || name === "VP8L") return null;
+      const size = number(bytes, place + 4, [0, 8, 16, 24]);
+      place += 8 + size + (size & 1);
+      if (name === "ANMF") {
+        const length = [0, 8, 16, 24].map((by) => String.fromCharCode(((place - 8) >> by) & 255)).join("");
+        return bytes.slice(0, 4) + length + bytes.slice(8, place);
+      }
+    }
+    return null;
+  }
+
+  const number = (bytes, place, order) =>
+    order.reduce((sum, by, at) => sum + bytes.charCodeAt(place + at) * 2 ** by, 0);
 
   // Where the first picture of a GIF ends.
   function firstPicture(bytes) {

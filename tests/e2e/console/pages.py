@@ -1,12 +1,25 @@
 """Tasks and lists in every state that a page can meet, in the API's own shapes."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from functions.analysis.result import DEAF
+from functions.analysis.schema import (
+    MadeBy,
+    Point,
+    Result,
+    Shot,
+    Sound,
+    Span,
+    Utterance,
+    Video,
+)
 from functions.domain.labels import EXPIRED, SENTENCES
 from functions.domain.states import TaskState
 from functions.entrypoints.http.models import (
     AuditView,
     ChargeView,
+    CheckView,
     DeadList,
     DeadTask,
     DifferenceView,
@@ -131,3 +144,99 @@ SPEND = SpendList(
         )
     ],
 )
+
+# What a model could say to harm whoever reads it.
+HOSTILE = (
+    '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'
+    "</p><a href='javascript:window.harmed=1'>here</a> {count} **bold** &lt;b&gt;"
+)
+ANALYSIS = Result(
+    version=1,
+    video=Video(seconds=125.5, width=1280, height=720, frames_per_second=29.97, codec="h264"),
+    sound=Sound(loudness=-18.4, silences=[Span(start=118.0, end=125.5)], heard_seconds=118.0),
+    language="en",
+    summary="A lamp for the tent is unpacked, lit and hung up. It folds into a pocket.",
+    transcript=[
+        Utterance(start=0.5, end=4.2, text="This is Ember, the lamp that fits into your pocket."),
+        Utterance(start=62.0, end=66.5, text="One charge lasts for forty hours."),
+    ],
+    shots=[
+        Shot(
+            number=1,
+            start=0.0,
+            end=61.4,
+            description="A hand takes a small orange lamp out of a jacket and unfolds it.",
+            on_screen_text="EMBER 2: the pocket lamp",
+            key_frame=1,
+        ),
+        Shot(
+            number=2,
+            start=61.4,
+            end=118.0,
+            description="The lamp hangs in a tent at night and lights all of it.",
+            on_screen_text=None,
+            key_frame=2,
+        ),
+        Shot(
+            number=3,
+            start=118.0,
+            end=125.5,
+            description="The maker's name on a dark ground.",
+            on_screen_text=None,
+            key_frame=None,
+        ),
+    ],
+    selling_points=[
+        Point(text="It fits into a pocket.", evidence=[Span(start=0.5, end=4.2)]),
+        Point(
+            text="It shines for forty hours.",
+            evidence=[Span(start=62.0, end=66.5), Span(start=119.0, end=121.0)],
+        ),
+    ],
+    absent={},
+    made_by=MadeBy(
+        provider="gemini",
+        model="gemini-3.8-flash",
+        questions=1,
+        input_tokens=36_120,
+        output_tokens=912,
+        dollars="0.013116",
+    ),
+)
+DEAF_ANALYSIS = ANALYSIS.model_copy(
+    update={"language": None, "transcript": None, "absent": dict.fromkeys(["transcript"], DEAF)}
+)
+
+
+def harmful(found: Result) -> Result:
+    """Say something harmful wherever somebody else has the word."""
+
+    def poisoned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: poisoned(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [poisoned(each) for each in value]
+        return HOSTILE if isinstance(value, str) else value
+
+    said = found.model_dump() | {"sound": None, "absent": {"sound": ""}}
+    return Result.model_validate(poisoned(said) | {"language": HOSTILE[:35]})
+
+
+def analysed(*pictures: str) -> TaskView:
+    """A delivered analysis with these key frames."""
+    made = task(TaskState.DELIVERED, (TaskState.DELIVERED, 1, "ok"))
+    result = ResultView(
+        url="about:blank",
+        content_type="application/json",
+        bytes=2_400,
+        sha256="0" * 64,
+        seconds=125.5,
+        width=1280,
+        height=720,
+        codec="json",
+        expires_at=BEGUN,
+        notice=None,
+        thumbnails=list(pictures),
+        checks=[CheckView(name="shots", value="3", limit="without gaps", verdict="pass")],
+    )
+    return made.model_copy(update={"kind": "video_analysis", "result": result})

@@ -1,0 +1,277 @@
+"""Ask: have a model look at a video. Each part is one question, and each question is paid.
+
+The video is viewed first: what can be measured is, and a model is sent no more than it looks at.
+A good answer is kept in the bucket before anything else is done, so that it is paid once; that a
+question is about to be asked is written down before it is, so that one whose answer was lost is
+known, and not asked again.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, assert_never
+
+from functions.domain.attempts import Attempt
+from functions.domain.jobs import Failure, Job, NotSent, Rejected, Unknown
+from functions.domain.kinds import Asking, Kind
+from functions.domain.media import answer_key, part_key
+from functions.domain.models import Answered, Clip, Diet, Model, Question, Shown, Unusable, Usage
+from functions.domain.outcomes import Failed, Refused, Rendered
+from functions.domain.ports import Ports
+from functions.domain.providers import BuiltIn
+from functions.domain.results import Applied
+from functions.domain.states import Event
+from functions.domain.tasks import Happening, Task
+from functions.pipeline.advance import report
+from functions.pipeline.intake import digest
+from functions.pipeline.tend import LeaseLost, StayOver, Tending
+
+ANSWER_BYTES_MAX = 4 << 20
+SMALLER = 2  # a question whose answer was cut short is asked again about parts this much shorter
+TRUNCATED = "answer-truncated"
+SHORTER_SHARE, SHORTER_SECONDS = 0.02, 2.0  # by which a video may end before its header says
+UNREACHED = Failed(code="provider-unreachable", reason="The analysis service could not be reached.")
+CUT_SHORT = Refused(
+    code="video-cut-short",
+    reason="The video ends long before its header says, so its end is missing. Upload it anew.",
+)
+TOO_MUCH = Refused(
+    code="answer-too-long",
+    reason="There is more in this video than an analysis can say. Cut it into shorter ones.",
+)
+
+Outcome = Rendered | Refused | Failed | Unknown
+
+
+@dataclass(slots=True)
+class Bill:
+    """What an attempt's questions have come to: whether the model charges anything for it."""
+
+    answers: int = 0  # that were given now
+    free: bool = False  # the last question was turned away, which costs nothing
+
+    @property
+    def charged(self) -> bool:
+        """Take it as charged unless its only question was turned away."""
+        return self.answers > 0 or not self.free
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """One attempt's conversation with a model."""
+
+    ports: Ports
+    task: Task
+    model: Model
+    diet: Diet  # in parts as long as it is asked about this time
+    asking: Asking
+    order: Mapping[str, Any]
+    viewing: Mapping[str, Any]
+    folder: Path
+    tending: Tending
+    bill: Bill
+
+
+def analysed(
+    ports: Ports,
+    task: Task,
+    ordered: Mapping[str, Any],
+    source: Path,
+    tending: Tending,
+    bill: Bill,
+) -> Outcome:
+    """View the video, ask the model where one is to be asked, and write the document."""
+    kind, provider = ports.kinds[task.kind], ports.providers[task.provider]
+    asking = kind.asking
+    if asking is None:
+        raise TypeError(f"{kind.name} asks nobody")
+    model = provider if isinstance(provider, Model) else None
+    diet = _diet(task, model) if model else None
+    wanted = {
+        "seconds": ordered["order"]["seconds"],
+        "key_frames_max": len(kind.makes.pictures),
+        "diet": asdict(diet) if diet else None,
+    }
+    out, viewer = source.parent / "viewing.json", viewer_of(ports, asking)
+    viewed = ports.workshop.render(viewer, source, out, wanted, tending.on_progress)
+    if not isinstance(viewed, Rendered):
+        return viewed
+    viewing = json.loads(viewed.path.read_bytes())
+    if _ends_early(viewing["seconds"], ordered["order"]["seconds"]):
+        return CUT_SHORT
+    hears = diet is not None and diet.sound
+    order = {**ordered["order"], "provider": task.provider, "hears": hears}
+    answers: Sequence[Answered] = ()
+    if model is not None and diet is not None:
+        found = _answers(
+            _Session(
+                ports=ports,
+                task=task,
+                model=model,
+                diet=diet,
+                asking=asking,
+                order=order,
+                viewing=viewing,
+                folder=source.parent,
+                tending=tending,
+                bill=bill,
+            )
+        )
+        if isinstance(found, Refused | Failed | Unknown):
+            return found
+        answers = found
+    return _written(kind, viewed, asking.result(viewing, answers, order, model), viewing)
+
+
+def _ends_early(seconds: float, said: float) -> bool:
+    return seconds < said * (1 - SHORTER_SHARE) - SHORTER_SECONDS
+
+
+def viewer_of(ports: Ports, asking: Asking) -> BuiltIn:
+    """Name who looks at the video first."""
+    viewer = ports.providers[asking.viewer]
+    if not isinstance(viewer, BuiltIn):
+        raise TypeError(f"{asking.viewer} does not look at videos here")
+    return viewer
+
+
+def _written(kind: Kind, viewed: Rendered, document: bytes, viewing: Mapping[str, Any]) -> Rendered:
+    folder = viewed.path.parent
+    path = folder / f"output.{kind.makes.extension}"
+    path.write_bytes(document)
+    frames = [folder / shot["key_frame"] for shot in viewing["shots"] if shot["key_frame"]]
+    return replace(viewed, path=path, content_type=kind.makes.content_type, pictures=tuple(frames))
+
+
+def answered(ports: Ports, task: Task) -> bool:
+    """Whether the last question that an attempt asked has its answer in the bucket."""
+    if task.job is None:
+        return True
+    return ports.media.head(_key(task, task.job.id)) is not None
+
+
+def _diet(task: Task, model: Model) -> Diet:
+    """Show shorter parts once an answer was cut short."""
+    cut = any(step.reason == TRUNCATED for step in task.history)
+    shorter = model.diet.part_seconds // SMALLER
+    return replace(model.diet, part_seconds=shorter) if cut else model.diet
+
+
+def _answers(session: _Session) -> list[Answered] | Refused | Failed | Unknown:
+    """Have one good answer for each part, or say why there is none."""
+    answers: list[Answered] = []
+    for number in range(len(session.viewing["parts"])):
+        answer = _answer(session, number)
+        if not isinstance(answer, Answered):
+            return answer
+        answers.append(answer)
+    return answers
+
+
+def _answer(session: _Session, number: int) -> Answered | Refused | Failed | Unknown:
+    """Find the answer to the very question about one part, or ask it."""
+    prompt = session.asking.question(session.viewing, number, session.order)
+    name = f"{session.diet.part_seconds}-{number}-{digest(prompt)[:12]}"
+    known = session.ports.media.read(_key(session.task, name), bytes_max=ANSWER_BYTES_MAX)
+    if known is not None:
+        kept = json.loads(known)
+        return Answered(text=kept["text"], usage=Usage(**kept["usage"]))
+    shown = _shown(session, number)
+    if not isinstance(shown, Shown):
+        return shown
+    try:
+        question = Question(shown=shown, prompt=prompt, schema=session.asking.schema())
+        return _asked(session, number, name, question)
+    finally:
+        session.ports.models.forget(session.model, shown)
+
+
+def _shown(session: _Session, number: int) -> Shown | Refused | Failed:
+    ports, task, part = session.ports, session.task, session.viewing["parts"][number]
+    path = session.folder / part["file"]
+    key = part_key(task.account, task.id, task.attempt, task.lease or "", part["file"])
+    ports.media.put(path, key, content_type="video/mp4")
+    clip = Clip(
+        data=path.read_bytes(), place=ports.media.place(key), seconds=part["end"] - part["start"]
+    )
+    shown = ports.attended(
+        lambda: ports.models.show(session.model, clip), session.tending.still_ours
+    )
+    match shown:
+        case Shown():
+            return shown
+        case Rejected():
+            return _ended(shown.failure)
+        case NotSent():
+            return UNREACHED
+        case _:
+            assert_never(shown)
+
+
+def _asked(
+    session: _Session, number: int, name: str, question: Question
+) -> Answered | Refused | Failed | Unknown:
+    ports, model = session.ports, session.model
+    session.tending.stay_for(model.answer_seconds)
+    _note(session, name)
+    try:
+        said = ports.attended(lambda: ports.models.ask(model, question), session.tending.still_ours)
+    except StayOver:
+        return Unknown(cause="worker-stopped")
+    match said:
+        case Answered():
+            session.bill.answers += 1
+            return _kept(session, number, name, said)
+        case Unusable():
+            session.bill.answers += 1
+            shorter = session.diet.part_seconds < model.diet.part_seconds
+            cut = said.failure.code == TRUNCATED
+            return TOO_MUCH if cut and shorter else _ended(said.failure)
+        case Rejected():
+            session.bill.free = True
+            return _ended(said.failure)
+        case NotSent():
+            session.bill.free = True
+            return UNREACHED
+        case Unknown():
+            return said
+        case _:
+            assert_never(said)
+
+
+def _note(session: _Session, name: str) -> None:
+    """Write down what is about to be asked. From here on it may have to be paid."""
+    ports, task = session.ports, session.task
+    attempt = Attempt(
+        cycle=task.cycle,
+        number=task.attempt,
+        provider=task.provider,
+        at=ports.clock.now(),
+        units=round(session.viewing["seconds"]),
+        job=name,
+    )
+    asking = Happening(event=Event.ASKING, job=Job(id=name))
+    if not isinstance(report(ports, task, asking, attempt), Applied):
+        raise LeaseLost
+
+
+def _kept(session: _Session, number: int, name: str, said: Answered) -> Answered | Failed:
+    """Keep a good answer; one that is not good is a failed attempt, never an empty success."""
+    doubt = session.asking.doubt(said.text, session.viewing, number)
+    if doubt is not None:
+        return doubt
+    content = {"text": said.text, "usage": asdict(said.usage)}
+    session.ports.media.put_bytes(
+        json.dumps(content).encode(), _key(session.task, name), content_type="application/json"
+    )
+    return said
+
+
+def _ended(failure: Failure) -> Refused | Failed:
+    how = Failed if failure.again else Refused
+    return how(code=failure.code, reason=failure.reason)
+
+
+def _key(task: Task, question: str) -> str:
+    return answer_key(task.account, task.id, task.cycle, question)
