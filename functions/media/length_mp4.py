@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functions.media.boxes import Box, box_at
 from functions.media.length_fragments import directory_seconds, extended_seconds, indexed_seconds
 from functions.media.length_reading import PIECE_BYTES, Said, Window
-from functions.media.tracks import read_movie
+from functions.media.tracks import Movie, read_movie
 
 BOXES_MAX = 2048
 HEADER_BYTES = 16
@@ -36,12 +36,18 @@ def _seconds(window: Window) -> float | Said:
         longest = max(found, said or 0.0)
         return longest if longest > 0 else Said.UNKNOWN
     if said:
-        return said
+        return min(said, _longest(movie) or said) if index.body + len(body) == index.end else said
     # A header without a length, as some recorders leave it; a track's own is as good.
     tracks = [track.seconds for track in movie.tracks if track.seconds is not None]
     if tracks:
         return max(tracks)
     return Said.UNKNOWN if said is None and movie.tracks else Said.BROKEN
+
+
+def _longest(movie: Movie) -> float:
+    """Say how long pictures and sound go on: subtitles may be said to go on long after them."""
+    heard = [track for track in movie.tracks if track.handler in ("vide", "soun")]
+    return max((track.shown_seconds or track.seconds or 0.0 for track in heard), default=0.0)
 
 
 def _boxes(window: Window, start: int, end: int) -> Iterator[Box]:

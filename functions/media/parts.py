@@ -58,12 +58,16 @@ class Parts:
     def hold_until(self, seconds: float) -> None:
         """Go on showing the last frame until then."""
         while self._held is not None and self.seconds < seconds:
-            if self._small is None:
-                self._small = self._shrinker.shrink(self._held)
             index = self._plan.part_at(self.seconds)
             self._close_before(index, pictures=True)
-            self._part(index).show(self._small, self._slot)
+            self._part(index).show(self._copy(self._held), self._slot)
             self._slot += 1
+
+    def _copy(self, frame: VideoFrame) -> VideoFrame:
+        """Shrink the held frame, once."""
+        if self._small is None:
+            self._small = self._shrinker.shrink(frame)
+        return self._small
 
     def hear(self, block: bytes, seconds: float) -> None:
         """Take one block of sound."""
@@ -97,8 +101,9 @@ class Parts:
         for earlier in [one for one in self._open if one < index]:
             part = self._open[earlier]
             if pictures:
-                if not part.frames and self._small is not None:  # sound alone is no video
-                    part.show(self._small, ceil(earlier * self._plan.part_seconds * self._fps))
+                if not part.frames and self._held is not None:  # sound alone is no video
+                    slot = ceil(earlier * self._plan.part_seconds * self._fps)
+                    part.show(self._copy(self._held), slot)
                 part.shown()
             if not pictures or not self._sound:
                 part.heard()

@@ -152,6 +152,21 @@ def test_a_header_behind_long_tracks_is_found() -> None:
     assert seconds(data) == 4
 
 
+def track(handler: bytes, ticks: int) -> bytes:
+    header = box(b"mdhd", bytes(12), struct.pack(">II", 1000, ticks), bytes(4))
+    named = box(b"hdlr", bytes(8), handler, bytes(12))
+    return box(b"trak", box(b"mdia", header, named))
+
+
+def test_subtitles_that_outlast_the_pictures_are_not_paid_for() -> None:
+    long = mvhd(1000, 60_000)
+    tracks = (track(b"vide", 13_000), track(b"soun", 13_056), track(b"sbtl", 60_000))
+    assert seconds(mp4(box(b"moov", long, *tracks))) == 13.056
+    assert seconds(mp4(box(b"moov", long, tracks[2]))) == 60
+    far = box(b"moov", long, *tracks, box(b"udta", bytes(100_000)))
+    assert seconds(mp4(far)) == 60
+
+
 def test_fragments_count_with_what_extends_them() -> None:
     mehd = box(b"mehd", bytes(4), struct.pack(">I", 7000))
     assert seconds(mp4(box(b"moov", mvhd(1000, 0), box(b"mvex", mehd)))) == 7

@@ -291,6 +291,16 @@ def test_silence_and_a_missing_track_are_told_apart(tmp_path: Path) -> None:
     assert viewed(write(tmp_path / "b.mp4", pictures(("bars", 25))), 1.0)["sound"] is None
 
 
+def test_a_last_part_between_two_pictures_has_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", pictures(("test", 100)), sound=tone(("tone", 4)))
+    found = viewed(path, 4.0, diet={**DIET, "part_seconds": 3.3, "frames_per_second": 0.5})
+    assert len(found["parts"]) == 2
+    with av.open(str(path.parent / "out" / "part-2.mp4")) as box:
+        assert sum(1 for _ in box.decode(video=0)) == 1
+    with av.open(str(path.parent / "out" / "part-2.mp4")) as box:
+        assert sum(frame.samples for frame in box.decode(audio=0)) > 8000
+
+
 def test_noise_that_does_not_fit_is_pressed_into_its_bytes(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mp4", pictures(("noise", 100)), size=(640, 360))
     diet = {**DIET, "side_max": 360, "frames_per_second": 10.0, "bytes_max": 120_000}

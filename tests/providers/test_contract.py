@@ -30,7 +30,7 @@ from functions.domain.providers import Cancel, Find, Remote, Secrets, Webhook, c
 from local.fakes import vendor
 from tests.doubles.world import START
 from tests.providers.stage import REMOTES, TOKEN, order_for
-from tests.providers.wire import WIRES, reply
+from tests.providers.wire import REFUSALS, WIRES, reply
 
 HOOK_URL = f"https://api.example/v1/hooks/x/{TOKEN}"
 SECRETS = Secrets(
@@ -140,19 +140,7 @@ def test_what_may_have_come_from_in_between_is_unknown(remote: Remote, status: i
 
 
 @every
-@pytest.mark.parametrize(
-    ("status", "fault"),
-    [
-        (301, Fault.NO_ACCESS),
-        (400, Fault.BAD_INPUT),
-        (401, Fault.NO_ACCESS),
-        (402, Fault.NO_ACCESS),
-        (403, Fault.NO_ACCESS),
-        (404, Fault.NO_ACCESS),
-        (422, Fault.BAD_INPUT),
-        (429, Fault.THROTTLED),
-    ],
-)
+@pytest.mark.parametrize(("status", "fault"), REFUSALS.items())
 def test_a_refusal_says_who_can_change_that(remote: Remote, status: int, fault: Fault) -> None:
     refused = remote.submitted(HttpReply(status=status, headers={"retry-after": "3"}), START)
 

@@ -18,6 +18,7 @@ from local.fakes import model as model_fake
 from local.fakes.saying import Saying, Says, said
 from tests.doubles.world import START
 from tests.providers.asking import CLIP, MODELS, PROMPT, SCHEMA, question
+from tests.providers.wire import REFUSALS
 
 SHOWN = Shown(uri="s3://films/views/1/part-1.mp4", name="files/a1")
 SECRETS = Secrets(
@@ -115,19 +116,7 @@ def test_what_may_have_come_from_in_between_is_unknown(model: Model, status: int
 
 
 @every
-@pytest.mark.parametrize(
-    ("status", "fault"),
-    [
-        (302, Fault.NO_ACCESS),
-        (400, Fault.BAD_INPUT),
-        (401, Fault.NO_ACCESS),
-        (402, Fault.NO_ACCESS),
-        (403, Fault.NO_ACCESS),
-        (404, Fault.NO_ACCESS),
-        (413, Fault.BAD_INPUT),
-        (429, Fault.THROTTLED),
-    ],
-)
+@pytest.mark.parametrize(("status", "fault"), REFUSALS.items())
 def test_a_refusal_says_who_can_change_that(model: Model, status: int, fault: Fault) -> None:
     refused = model.answered(HttpReply(status=status, headers={"retry-after": "3"}), START)
 

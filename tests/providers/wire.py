@@ -8,8 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from functions.domain.exchange import HttpReply
-from functions.domain.jobs import JobState
+from functions.domain.jobs import Fault, JobState
 
+# What a status code alone says of an order or a question that was turned away.
+REFUSALS = {
+    301: Fault.NO_ACCESS,
+    302: Fault.NO_ACCESS,
+    400: Fault.BAD_INPUT,
+    401: Fault.NO_ACCESS,
+    402: Fault.NO_ACCESS,
+    403: Fault.NO_ACCESS,
+    404: Fault.NO_ACCESS,
+    413: Fault.BAD_INPUT,
+    422: Fault.BAD_INPUT,
+    429: Fault.THROTTLED,
+}
 URL = "https://files.example/out.mp4"
 
 
