@@ -175,7 +175,7 @@ def impatient(customer: Customer, body: Any, key: str) -> None:
     with httpx.Client(
         base_url=customer.http.base_url,
         headers=headers,
-        timeout=httpx.Timeout(30, read=0.01),
+        timeout=httpx.Timeout(30, read=0.0001),
         trust_env=False,
     ) as client:
         client.post("/v1/tasks", json=body)

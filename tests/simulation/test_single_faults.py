@@ -15,15 +15,19 @@ from tests.simulation.search import Search
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
 
-LONG = (
-    "answer_and_webhook_lost",
-    "request_lost",
-    "provider_failed",
-)  # every other fault here, all of them in the proof
+# Of the long ones every so many faults here; the proof makes all.
+EVERY = {
+    "webhook_first": 2,
+    "answer_lost": 2,
+    "answer_and_webhook_lost": 2,
+    "request_lost": 3,
+    "provider_failed": 3,
+    "expiry": 2,
+}
 
 
 def assert_survives(cloud: Cloud, name: str, workdir: Path) -> None:
-    every = 2 if name in LONG else 1
+    every = EVERY.get(name, 1)
     figures = Search(cloud, BY_NAME[name], workdir, depth=1, every=every).run()
 
     assert not figures.wrongs, figures.wrongs[0]
