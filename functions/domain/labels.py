@@ -4,7 +4,7 @@ from functions.domain.states import TaskState
 
 SENTENCES: dict[TaskState, str] = {
     TaskState.QUEUED: "Your order is recorded and waits for a worker.",
-    TaskState.RENDERING: "Your order is being rendered.",
+    TaskState.RENDERING: "Your order is being worked on.",
     TaskState.CHECKING: "The result is being confirmed; nothing is lost.",
     TaskState.VERIFYING: "The result is being checked for quality.",
     TaskState.DELIVERED: "Your result is ready.",

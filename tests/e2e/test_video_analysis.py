@@ -213,7 +213,7 @@ def test_a_worker_that_is_killed_while_a_model_thinks_ends_the_task_without_a_ch
 
     worker.start(desk.live)
     desk.backstage.sweep([desk.task])
-    task = desk.ended()
+    task = desk.ended(patience=1)
     assert (task.state, task.code) == (TaskState.FAILED, "answer-lost")
     assert gemini.billed() - billed <= 1
     assert desk.balance() == GIVEN_BACK
@@ -232,7 +232,8 @@ def test_what_goes_wrong_is_told_and_not_charged(
 ) -> None:
     gemini.script(script)
     desk.order("gemini")
-    task = desk.ended()
+    until(lambda: desk.task.state not in (TaskState.QUEUED, TaskState.RENDERING))
+    task = desk.ended(patience=1)
 
     assert (task.state, task.code) == (state, code)
     assert desk.balance() == GIVEN_BACK

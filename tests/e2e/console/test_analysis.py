@@ -168,7 +168,7 @@ def test_a_video_that_is_being_analysed_leads_to_that_task(visit: Visit, video: 
     expect(page.locator("#price")).to_contain_text(PRICE)
     page.get_by_role("button", name="Order").click()
     page.get_by_role("link", name="Follow that task").click()
-    expect(page.get_by_text("Your order is being rendered.")).to_be_visible()
+    expect(page.get_by_text("Your order is being worked on.")).to_be_visible()
 
 
 # --- the page of a delivered analysis ---------------------------------------------------------

@@ -134,7 +134,7 @@ def test_what_cannot_be_reached_is_never_called_failed(visit: Visit) -> None:
     page, path = visit.page, f"{visit.home}/v1/tasks/{pages.TASK_ID}"
     visit.serve(f"v1/tasks/{pages.TASK_ID}", pages.RENDERING, **{"Retry-After": "1"})
     page.goto(f"{visit.home}/#/tasks/{pages.TASK_ID}")
-    expect(page.get_by_text("Your order is being rendered.")).to_be_visible()
+    expect(page.get_by_text("Your order is being worked on.")).to_be_visible()
 
     page.route(path, lambda route: route.abort())
     told = page.get_by_text("Cannot reach the service. The task goes on.")
@@ -143,7 +143,7 @@ def test_what_cannot_be_reached_is_never_called_failed(visit: Visit) -> None:
     visit.is_fine("unreachable")
     page.route(path, lambda route: route.fulfill(status=503, body="<html>busy</html>"))
     expect(told).to_be_visible()
-    expect(page.get_by_text("Your order is being rendered.")).to_be_visible()
+    expect(page.get_by_text("Your order is being worked on.")).to_be_visible()
 
     page.unroute(path)
     visit.serve(f"v1/tasks/{pages.TASK_ID}", pages.DEAD)
@@ -180,7 +180,7 @@ def test_asks_when_it_is_told_to_and_not_while_hidden_nor_after_the_end(visit: V
     page.clock.install()
     page.route(f"**/v1/tasks/{pages.TASK_ID}", answer)
     page.goto(f"{visit.home}/#/tasks/{pages.TASK_ID}")
-    expect(page.get_by_text("Your order is being rendered.")).to_be_visible()
+    expect(page.get_by_text("Your order is being worked on.")).to_be_visible()
     page.clock.run_for(19_000)
     assert seen == [None]
     asked(2)
