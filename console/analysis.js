@@ -40,7 +40,7 @@ function measured(found) {
     [t("result.size"), `${video.width} × ${video.height} · ${number(video.frames_per_second)} fps · ${video.codec}`],
     [t("analysis.sound"), sound(found)],
     [t("analysis.spoken"), found.language ? nameOfLanguage(found.language) : null],
-    [t("analysis.by"), [named("option.provider", by.provider), by.model].filter(Boolean).join(" · ")],
+    [t("analysis.by"), [named("option.provider", by.provider), by.model, by.listener && named("option.provider", by.listener)].filter(Boolean).join(" · ")],
     [t("analysis.tokens"), by.input_tokens !== null && t("analysis.tokencounts", { read: number(by.input_tokens), written: number(by.output_tokens ?? 0), count: by.questions })],
     [t("analysis.cost"), by.dollars && `${by.dollars} USD`],
   ];

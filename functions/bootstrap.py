@@ -34,6 +34,7 @@ from functions.adapters.stay import SignalledStay
 from functions.adapters.workflow import SettleWorkflow
 from functions.adapters.workshop import ChildWorkshop, InProcess
 from functions.domain.kinds import Kind, Review
+from functions.domain.models import ModelCalls
 from functions.domain.ports import (
     Attended,
     Budgets,
@@ -43,7 +44,6 @@ from functions.domain.ports import (
     Inspector,
     MediaStore,
     Metrics,
-    ModelCalls,
     Ports,
     ProviderCalls,
     RenderQueue,
@@ -147,7 +147,9 @@ class AwsPorts:
 
         client: SecretsManagerClient = _client("secretsmanager")
         secrets = SecretsManager(client, self._settings.table("SECRETS"))
-        return ModelCallsOverHttp(secrets, self.clock)
+        return ModelCallsOverHttp(
+            secrets, self.clock, test_origins=self._settings.words("TEST_ORIGINS")
+        )
 
     @cached_property
     def budgets(self) -> Budgets:

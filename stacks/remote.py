@@ -7,8 +7,9 @@ from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
 from functions import kinds, providers
-from functions.domain.models import Model
-from functions.domain.providers import Called, Remote, configured
+from functions.domain.kinds import Kind
+from functions.domain.models import Listener, Model
+from functions.domain.providers import BuiltIn, Called, Provider, Remote, configured
 from stacks.config import Config
 from stacks.function import PipelineFunction
 
@@ -24,11 +25,9 @@ def routes(config: Config) -> dict[str, str]:
         unknown = sorted(set(names) - set(known))
         if unknown:
             raise ValueError(f"providers of {kind.name}: there is no {', '.join(unknown)}")
-        for name in names:
-            if isinstance(known[name], Model) and kind.asking is None:
-                raise ValueError(f"providers of {kind.name}: {name} makes no {kind.title}")
-            if isinstance(known[name], Remote) and kind.asking is not None:
-                raise ValueError(f"providers of {kind.name}: {name} answers no questions")
+        misplaced = [name for name in names if not _fits(kind, known[name])]
+        if misplaced:
+            raise ValueError(f"providers of {kind.name}: not {', '.join(misplaced)}")
         told[kind.name] = [
             {
                 "provider": name,
@@ -40,6 +39,12 @@ def routes(config: Config) -> dict[str, str]:
     if config.unit_prices:
         settings["TALLYREEL_UNIT_PRICES"] = json.dumps(config.unit_prices)
     return settings
+
+
+def _fits(kind: Kind, provider: Provider) -> bool:
+    """Whether a provider does this kind's work: renders are ordered, and models are asked."""
+    wanted = (BuiltIn, Remote) if kind.asking is None else (BuiltIn, Model)
+    return isinstance(provider, wanted)
 
 
 def options(config: Config) -> dict[str, str]:
@@ -63,6 +68,13 @@ def secrets(stage: PipelineFunction, config: Config) -> dict[str, str]:
 def models(config: Config) -> list[Model]:
     """List the models in use."""
     return [each for each in in_use(config) if isinstance(each, Model)]
+
+
+def listeners(config: Config) -> list[Listener]:
+    """List who writes down what is said for the models in use."""
+    known = providers.load()
+    found = [known[each.listener] for each in models(config) if each.listener]
+    return [each for each in found if isinstance(each, Listener)]
 
 
 def in_use(config: Config) -> list[Called]:

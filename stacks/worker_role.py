@@ -14,6 +14,7 @@ from stacks.render import Lane
 
 # What names of profiles over several regions begin with.
 PROFILES = frozenset({"us", "us-gov", "eu", "apac", "jp", "au", "ca", "global"})
+NAMELESS = "A transcription job that is to be started is no resource that a policy could name."
 ANYWHERE = "One model, in whichever region a profile over several regions sends a question to."
 
 
@@ -83,6 +84,9 @@ class WorkerRole(Construct):
             if model.action:
                 self._allow([model.action], *_model_arns(self, model.model))
                 acknowledge_width(self.role, *_model_arns(self, model.model)[1:], because=ANYWHERE)
+        for listener in remote.listeners(config):
+            self._allow(listener.actions, "*")
+            acknowledge_width(self.role, "*", because=NAMELESS)
 
     def _allow(self, actions: Sequence[str], *resources: str) -> None:
         self.role.add_to_policy(

@@ -100,10 +100,10 @@ class Downloader:
         return result
 
     def piece(
-        self, request: HttpRequest, *, start: int, count: int
+        self, request: HttpRequest, *, start: int, count: int, hosts: Sequence[str] = ()
     ) -> Piece | OutputGone | RefusedAddress | Broken:
         """Read so many bytes of a file; a server that sends all of it is heard no further."""
-        wanted = _Wanted(hosts=(), until=time.monotonic() + self._seconds_max)
+        wanted = _Wanted(hosts=hosts, until=time.monotonic() + self._seconds_max)
         headers = {**request.headers, "range": f"bytes={start}-{start + count - 1}"}
         return self._ended(replace(request, headers=headers), wanted, partial(self._part, count))
 

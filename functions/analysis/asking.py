@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from functions.analysis.schema import Answer, Span, Viewing
+from functions.analysis.schema import Answer, Span, Utterance, Viewing
+from functions.domain.models import Transcript
 from functions.domain.outcomes import Failed
 
 SLACK_SECONDS: Final = 1.0  # by which a model may be off at the end
@@ -55,6 +56,16 @@ def read(text: str) -> Answer | None:
         return Answer.model_validate_json(text)
     except ValidationError:
         return None
+
+
+def heard(text: str, transcript: Transcript) -> str:
+    """Put what somebody else heard into the answer of a model that only sees."""
+    answer = read(text)
+    if answer is None:
+        return text
+    said = [Utterance(start=s.start, end=s.end, text=s.text) for s in transcript.said]
+    told = {"language": transcript.language, "spoken": bool(said), "transcript": said}
+    return answer.model_copy(update=told).model_dump_json()
 
 
 def doubt(text: str, viewing: Mapping[str, Any], part: int) -> Failed | None:

@@ -29,7 +29,7 @@ def _facts(found: Result) -> str:
     video, by = found.video, found.made_by
     parts = [
         f"{_clock(video.seconds)}, {video.width}x{video.height}, {len(found.shots)} shots",
-        f"by {_plain(by.model or by.provider)}",
+        f"by {_plain(' and '.join(filter(None, (by.model or by.provider, by.listener))))}",
     ]
     if found.language:
         parts.append(f"spoken: {_plain(found.language)}")

@@ -17,7 +17,7 @@ from functions.analysis.schema import (
     Video,
     Viewing,
 )
-from functions.domain.models import Answered, Model
+from functions.domain.models import Answered, Listener, Model
 
 NO_MODEL: Final = "No model was asked: what is written here was measured."
 DEAF: Final = "The model that was asked sees and does not hear."
@@ -31,6 +31,7 @@ def result(
     answers: Sequence[Answered],
     order: Mapping[str, Any],
     model: Model | None,
+    listener: Listener | None = None,
 ) -> bytes:
     """Put the answers, one for each part, beside what was measured."""
     seen = Viewing.model_validate(viewing)
@@ -38,26 +39,23 @@ def result(
     if model is not None and (None in given or len(given) != len(seen.parts)):
         raise ValueError("an answer is missing")
     good = [answer for answer in given if answer is not None]
+    hears = model is not None and (model.diet.sound or listener is not None)
     document = Result(
         version=VERSION,
         video=Video(**{name: getattr(seen, name) for name in Video.model_fields}),
         sound=seen.sound.told() if seen.sound else None,
         language=next((answer.language for answer in good if answer.spoken), None),
         summary=" ".join(answer.summary for answer in good) or None,
-        transcript=_transcript(seen, good, model),
+        transcript=_transcript(seen, good) if hears and seen.sound else None,
         shots=_shots(seen, good),
         selling_points=_points(seen, good) if model else None,
-        absent=_absent(model, has_sound=seen.sound is not None),
-        made_by=_made_by(answers, order, model),
+        absent=_absent(model, hears=hears, has_sound=seen.sound is not None),
+        made_by=_made_by(seen, answers, order, model, listener),
     )
     return document.model_dump_json(indent=1).encode()
 
 
-def _transcript(
-    seen: Viewing, answers: Sequence[Answer], model: Model | None
-) -> list[Utterance] | None:
-    if model is None or not model.diet.sound or seen.sound is None:
-        return None
+def _transcript(seen: Viewing, answers: Sequence[Answer]) -> list[Utterance]:
     return [
         Utterance(text=said.text, **_moved(said, part, seen.seconds))
         for part, answer in zip(seen.parts, answers, strict=True)
@@ -109,27 +107,38 @@ def _moved(span: Span, part: Span, seconds: float) -> dict[str, float]:
     }
 
 
-def _absent(model: Model | None, *, has_sound: bool) -> dict[str, str]:
+def _absent(model: Model | None, *, hears: bool, has_sound: bool) -> dict[str, str]:
     missing = {} if has_sound else {"sound": SOUNDLESS}
     if model is None:
         words = ("language", "summary", "transcript", "descriptions", "selling_points")
         return missing | dict.fromkeys(words, NO_MODEL)
-    if not has_sound or not model.diet.sound:
+    if not has_sound or not hears:
         why = DEAF if has_sound else SOUNDLESS
         missing |= dict.fromkeys(("language", "transcript"), why)
     return missing
 
 
-def _made_by(answers: Sequence[Answered], order: Mapping[str, Any], model: Model | None) -> MadeBy:
+def _made_by(
+    seen: Viewing,
+    answers: Sequence[Answered],
+    order: Mapping[str, Any],
+    model: Model | None,
+    listener: Listener | None,
+) -> MadeBy:
     read_tokens = _sum([answered.usage.input_tokens for answered in answers])
     written_tokens = _sum([answered.usage.output_tokens for answered in answers])
+    costs = [_asked(model, read_tokens, written_tokens)]
+    if listener is not None:
+        costs.append(_listened(listener, seen.seconds))
+    known = [cost for cost in costs if cost is not None]
     return MadeBy(
         provider=model.name if model else str(order["provider"]),
         model=model.model if model else None,
+        listener=listener.name if listener else None,
         questions=len(answers),
         input_tokens=read_tokens,
         output_tokens=written_tokens,
-        dollars=_dollars(model, read_tokens, written_tokens),
+        dollars=str(sum(known, Decimal()).quantize(CENTS)) if len(known) == len(costs) else None,
     )
 
 
@@ -138,12 +147,18 @@ def _sum(counts: Sequence[int | None]) -> int | None:
     return sum(known) if known and len(known) == len(counts) else None
 
 
-def _dollars(
+def _asked(
     model: Model | None, read_tokens: int | None, written_tokens: int | None
-) -> str | None:
+) -> Decimal | None:
     if model is None or not model.input_price or not model.output_price:
         return None
     if read_tokens is None or written_tokens is None:
         return None
     cost = Decimal(model.input_price) * read_tokens + Decimal(model.output_price) * written_tokens
-    return str((cost / MILLION).quantize(CENTS))
+    return cost / MILLION
+
+
+def _listened(listener: Listener, seconds: float) -> Decimal | None:
+    if not listener.minute_price:
+        return None
+    return Decimal(listener.minute_price) * Decimal(str(seconds)) / 60

@@ -91,6 +91,9 @@ class MadeBy(Closed):
 
     provider: str
     model: str | None
+    listener: str | None = Field(
+        default=None, description="who wrote down what is said, if not the model"
+    )
     questions: int
     input_tokens: int | None
     output_tokens: int | None

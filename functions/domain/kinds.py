@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from functions.domain.deadlines import Limits
 from functions.domain.media import MediaHead
-from functions.domain.models import Answered, Model
+from functions.domain.models import Answered, Listener, Model, Transcript
 from functions.domain.outcomes import Failed, Refused
 from functions.domain.verdicts import Verdict
 
@@ -112,9 +112,11 @@ class Asking:
     question: Callable[[Mapping[str, Any], int, Mapping[str, Any]], str]  # viewing, part, order
     schema: Callable[[], dict[str, Any]]  # of an answer
     doubt: Callable[[str, Mapping[str, Any], int], Failed | None]  # answer, viewing, part
+    heard: Callable[[str, Transcript], str]  # an answer with what somebody else heard
     result: Callable[
-        [Mapping[str, Any], Sequence[Answered], Mapping[str, Any], Model | None], bytes
-    ]  # viewing, one good answer for each part, order, who was asked
+        [Mapping[str, Any], Sequence[Answered], Mapping[str, Any], Model | None, Listener | None],
+        bytes,
+    ]  # viewing, one good answer for each part, order, who was asked, who listened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

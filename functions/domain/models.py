@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from functions.domain.exchange import HttpReply, HttpRequest
 from functions.domain.jobs import Failure, NotSent, Rejected, Unknown
@@ -87,7 +87,32 @@ class Unusable:
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was said in a clip is written down at this address."""
+
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A sentence, in seconds of the clip that it is said in."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """Everything that is said in a clip. `language` is BCP 47, where it is known."""
+
+    language: str | None
+    said: tuple[Said, ...]
+
+
 Showing: TypeAlias = Shown | Rejected | NotSent
+Listening: TypeAlias = Transcript | Rejected | NotSent
 Asked: TypeAlias = Answered | Unusable | Rejected | NotSent | Unknown
 
 
@@ -102,6 +127,7 @@ class Model(Called, ABC):
     diet: Diet
     model: str  # the vendor's name for it
     action: str = ""  # what our own role must be allowed to do with it, where it takes no key
+    listener: str = ""  # who writes down what is said, where the model does not hear
     answer_seconds: float = 240.0  # how long an answer is waited for
     input_price: str | None = None  # dollars per million tokens, for the result's own account
     output_price: str | None = None
@@ -123,3 +149,46 @@ class Model(Called, ABC):
     def forget(self, shown: Shown, secrets: Secrets) -> HttpRequest | None:  # noqa: ARG002 - for those that keep what they are shown
         """Build the request that removes a clip again; None where nothing is kept."""
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener(Called, ABC):
+    """A service that writes down what is said in a clip, beside a model that only sees.
+
+    Its jobs have names of ours, and one name is one job: whatever is lost on the way, the same
+    name is asked for again, and paid once. `listen` is given the replies so far.
+    """
+
+    actions: tuple[str, ...]  # what our own role must be allowed to do
+    output_hosts: tuple[str, ...]  # where it writes to, with their subdomains
+    minute_price: str | None = None  # dollars, for the result's own account
+
+    @abstractmethod
+    def listen(
+        self, name: str, place: str, replies: Sequence[HttpReply]
+    ) -> HttpRequest | Wait | Written | Rejected:
+        """Have a clip that lies at a place listened to, under a name."""
+
+    @abstractmethod
+    def read(self, content: bytes) -> Transcript | None:
+        """Read what was written down; None if it cannot be read."""
+
+
+class ModelCalls(Protocol):
+    """Models over HTTPS. Every ending is a value."""
+
+    def show(self, model: Model, clip: Clip) -> Showing:
+        """Bring a clip to where the model can look at it. That is free and can be repeated."""
+        ...
+
+    def ask(self, model: Model, question: Question) -> Asked:
+        """Ask with exactly one request, which is paid, and wait for its answer."""
+        ...
+
+    def listen(self, listener: Listener, name: str, place: str) -> Listening:
+        """Have what is said in a clip written down, once for each name, however often asked."""
+        ...
+
+    def forget(self, model: Model, shown: Shown) -> None:
+        """Have the model's copy of a clip removed, as far as that goes."""
+        ...

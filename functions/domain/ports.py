@@ -19,7 +19,7 @@ from functions.domain.jobs import (
 )
 from functions.domain.kinds import Kind, Promise
 from functions.domain.media import MediaHead, StoredFile, Unreachable, UploadForm
-from functions.domain.models import Asked, Clip, Model, Question, Showing, Shown
+from functions.domain.models import ModelCalls
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
 from functions.domain.stores import AuditStore, DurationStore, ProgressStore, TaskStore
@@ -56,22 +56,6 @@ class ProviderCalls(Protocol):
 
     def download(self, provider: Remote, output: RemoteOutput, path: Path) -> Download:
         """Fetch a finished file."""
-        ...
-
-
-class ModelCalls(Protocol):
-    """Models over HTTPS. Every ending is a value."""
-
-    def show(self, model: Model, clip: Clip) -> Showing:
-        """Bring a clip to where the model can look at it. That is free and can be repeated."""
-        ...
-
-    def ask(self, model: Model, question: Question) -> Asked:
-        """Ask with exactly one request, which is paid, and wait for its answer."""
-        ...
-
-    def forget(self, model: Model, shown: Shown) -> None:
-        """Have the model's copy of a clip removed, as far as that goes."""
         ...
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from functions.analysis.asking import doubt, question
+from functions.analysis.asking import doubt, heard, question
 from functions.analysis.judging import judge
 from functions.analysis.result import result
 from functions.analysis.schema import answer_schema
@@ -138,6 +138,7 @@ KIND = Kind(
         question=question,
         schema=answer_schema,
         doubt=doubt,
+        heard=heard,
         result=result,
     ),
     judge=judge,

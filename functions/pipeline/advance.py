@@ -1,10 +1,14 @@
 """The one way a task moves: decide on its image, write under guard, count."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from typing import TypeVar
 
 from functions.domain.attempts import Attempt
 from functions.domain.credits import EntryKind
 from functions.domain.deadlines import Limits
+from functions.domain.errors import TallyreelError
 from functions.domain.ports import Ports
 from functions.domain.results import Application, Applied, Contended, Stale
 from functions.domain.states import Deadline
@@ -13,6 +17,9 @@ from functions.domain.tickets import TaskRef
 from functions.pipeline.measure import window_seconds
 
 REPORT_TRIES = 3  # a sweep or two may come between
+INSISTED_TRIES = 3
+
+T = TypeVar("T")
 
 
 def advance(
@@ -77,3 +84,11 @@ def report(
             break
         result = advance(ports, now, happening, attempt)
     return result
+
+
+def insisted(write: Callable[[], T]) -> T:
+    """Write down what nobody else knows, again after trouble."""
+    for _ in range(INSISTED_TRIES - 1):
+        with suppress(TallyreelError):
+            return write()
+    return write()

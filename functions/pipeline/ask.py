@@ -7,25 +7,38 @@ known, and not asked again.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, assert_never
 
 from functions.domain.attempts import Attempt
+from functions.domain.errors import OutcomeUnknown
 from functions.domain.jobs import Failure, Job, NotSent, Rejected, Unknown
 from functions.domain.kinds import Asking, Kind
 from functions.domain.media import answer_key, part_key
-from functions.domain.models import Answered, Clip, Diet, Model, Question, Shown, Unusable, Usage
+from functions.domain.models import (
+    Answered,
+    Clip,
+    Diet,
+    Listener,
+    Model,
+    Question,
+    Shown,
+    Transcript,
+    Unusable,
+    Usage,
+)
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.ports import Ports
 from functions.domain.providers import BuiltIn
 from functions.domain.results import Applied
-from functions.domain.states import Event
+from functions.domain.states import Event, TaskState
 from functions.domain.tasks import Happening, Task
-from functions.pipeline.advance import report
+from functions.domain.tickets import TaskRef
+from functions.pipeline.advance import insisted, report
 from functions.pipeline.intake import digest
-from functions.pipeline.tend import LeaseLost, StayOver, Tending
+from functions.pipeline.tend import LeaseLost, Tending
 
 ANSWER_BYTES_MAX = 4 << 20
 SMALLER = 2  # a question whose answer was cut short is asked again about parts this much shorter
@@ -46,15 +59,11 @@ Outcome = Rendered | Refused | Failed | Unknown
 
 @dataclass(slots=True)
 class Bill:
-    """What an attempt's questions have come to: whether the model charges anything for it."""
+    """What an attempt's questions have come to. What is not written down, nobody else knows."""
 
-    answers: int = 0  # that were given now
-    free: bool = False  # the last question was turned away, which costs nothing
-
-    @property
-    def charged(self) -> bool:
-        """Take it as charged unless its only question was turned away."""
-        return self.answers > 0 or not self.free
+    answers: int = 0  # that were given; each is charged
+    noted: bool = False  # there is a question in the books
+    comes_to: Refused | Failed | Unknown | None = None  # should it end now; None: to nothing yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +73,7 @@ class _Session:
     ports: Ports
     task: Task
     model: Model
+    listener: Listener | None
     diet: Diet  # in parts as long as it is asked about this time
     asking: Asking
     order: Mapping[str, Any]
@@ -87,7 +97,8 @@ def analysed(
     if asking is None:
         raise TypeError(f"{kind.name} asks nobody")
     model = provider if isinstance(provider, Model) else None
-    diet = _diet(task, model) if model else None
+    listener = _listener(ports, model)
+    diet = _diet(task, model, listener) if model else None
     wanted = {
         "seconds": ordered["order"]["seconds"],
         "key_frames_max": len(kind.makes.pictures),
@@ -100,28 +111,38 @@ def analysed(
     viewing = json.loads(viewed.path.read_bytes())
     if _ends_early(viewing["seconds"], ordered["order"]["seconds"]):
         return CUT_SHORT
-    hears = diet is not None and diet.sound
+    hears = model is not None and model.diet.sound
     order = {**ordered["order"], "provider": task.provider, "hears": hears}
-    answers: Sequence[Answered] = ()
-    if model is not None and diet is not None:
-        found = _answers(
-            _Session(
-                ports=ports,
-                task=task,
-                model=model,
-                diet=diet,
-                asking=asking,
-                order=order,
-                viewing=viewing,
-                folder=source.parent,
-                tending=tending,
-                bill=bill,
-            )
-        )
-        if isinstance(found, Refused | Failed | Unknown):
-            return found
-        answers = found
-    return _written(kind, viewed, asking.result(viewing, answers, order, model), viewing)
+    if model is None or diet is None:
+        return _written(kind, viewed, asking.result(viewing, (), order, None, None), viewing)
+    session = _Session(
+        ports=ports,
+        task=task,
+        model=model,
+        listener=listener if _is_heard(viewing) else None,
+        diet=diet,
+        asking=asking,
+        order=order,
+        viewing=viewing,
+        folder=source.parent,
+        tending=tending,
+        bill=bill,
+    )
+    return _answered(session, kind, viewed)
+
+
+def _answered(session: _Session, kind: Kind, viewed: Rendered) -> Outcome:
+    """Have one good answer for each part, or say why there is none."""
+    answers: list[Answered] = []
+    for number in range(len(session.viewing["parts"])):
+        answer = _answer(session, number)
+        if not isinstance(answer, Answered):
+            return answer
+        answers.append(answer)
+    document = session.asking.result(
+        session.viewing, answers, session.order, session.model, session.listener
+    )
+    return _written(kind, viewed, document, session.viewing)
 
 
 def _ends_early(seconds: float, said: float) -> bool:
@@ -151,22 +172,25 @@ def answered(ports: Ports, task: Task) -> bool:
     return ports.media.head(_key(task, task.job.id)) is not None
 
 
-def _diet(task: Task, model: Model) -> Diet:
+def _listener(ports: Ports, model: Model | None) -> Listener | None:
+    """Name who writes down what is said, where a model does not hear it."""
+    if model is None or not model.listener:
+        return None
+    listener = ports.providers[model.listener]
+    if not isinstance(listener, Listener):
+        raise TypeError(f"{model.listener} does not listen")
+    return listener
+
+
+def _is_heard(viewing: Mapping[str, Any]) -> bool:
+    return viewing["sound"] is not None and viewing["sound"]["heard_seconds"] > 0
+
+
+def _diet(task: Task, model: Model, listener: Listener | None) -> Diet:
     """Show shorter parts once an answer was cut short."""
+    diet = replace(model.diet, sound=model.diet.sound or listener is not None)
     cut = any(step.reason == TRUNCATED for step in task.history)
-    shorter = model.diet.part_seconds // SMALLER
-    return replace(model.diet, part_seconds=shorter) if cut else model.diet
-
-
-def _answers(session: _Session) -> list[Answered] | Refused | Failed | Unknown:
-    """Have one good answer for each part, or say why there is none."""
-    answers: list[Answered] = []
-    for number in range(len(session.viewing["parts"])):
-        answer = _answer(session, number)
-        if not isinstance(answer, Answered):
-            return answer
-        answers.append(answer)
-    return answers
+    return replace(diet, part_seconds=diet.part_seconds // SMALLER) if cut else diet
 
 
 def _answer(session: _Session, number: int) -> Answered | Refused | Failed | Unknown:
@@ -177,24 +201,57 @@ def _answer(session: _Session, number: int) -> Answered | Refused | Failed | Unk
     if known is not None:
         kept = json.loads(known)
         return Answered(text=kept["text"], usage=Usage(**kept["usage"]))
-    shown = _shown(session, number)
+    clip = _clip(session, number)
+    heard = _heard(session, number, clip)
+    if isinstance(heard, Refused | Failed):
+        return heard
+    shown = _shown(session, clip)
     if not isinstance(shown, Shown):
         return shown
     try:
         question = Question(shown=shown, prompt=prompt, schema=session.asking.schema())
-        return _asked(session, number, name, question)
+        said = _asked(session, name, question)
+        if isinstance(said, Answered):
+            said = _kept(session, number, name, said, heard)
+        session.bill.comes_to = None if isinstance(said, Answered) else said
+        return said
     finally:
         session.ports.models.forget(session.model, shown)
 
 
-def _shown(session: _Session, number: int) -> Shown | Refused | Failed:
+def _clip(session: _Session, number: int) -> Clip:
+    """Put a part where others may look at it."""
     ports, task, part = session.ports, session.task, session.viewing["parts"][number]
     path = session.folder / part["file"]
     key = part_key(task.account, task.id, task.attempt, task.lease or "", part["file"])
     ports.media.put(path, key, content_type="video/mp4")
-    clip = Clip(
+    return Clip(
         data=path.read_bytes(), place=ports.media.place(key), seconds=part["end"] - part["start"]
     )
+
+
+def _heard(session: _Session, number: int, clip: Clip) -> Transcript | Refused | Failed | None:
+    """Have what is said written down; one name is one job, however often it is asked for."""
+    ports, task, listener = session.ports, session.task, session.listener
+    if listener is None:
+        return None
+    name = f"{task.id}-{task.cycle}-{session.diet.part_seconds}-{number}"
+    heard = ports.attended(
+        lambda: ports.models.listen(listener, name, clip.place), session.tending.still_ours
+    )
+    match heard:
+        case Transcript():
+            return heard
+        case Rejected():
+            return _ended(heard.failure)
+        case NotSent():
+            return UNREACHED
+        case _:
+            assert_never(heard)
+
+
+def _shown(session: _Session, clip: Clip) -> Shown | Refused | Failed:
+    ports = session.ports
     shown = ports.attended(
         lambda: ports.models.show(session.model, clip), session.tending.still_ours
     )
@@ -210,29 +267,25 @@ def _shown(session: _Session, number: int) -> Shown | Refused | Failed:
 
 
 def _asked(
-    session: _Session, number: int, name: str, question: Question
+    session: _Session, name: str, question: Question
 ) -> Answered | Refused | Failed | Unknown:
-    ports, model = session.ports, session.model
+    ports, model, bill = session.ports, session.model, session.bill
     session.tending.stay_for(model.answer_seconds)
     _note(session, name)
-    try:
-        said = ports.attended(lambda: ports.models.ask(model, question), session.tending.still_ours)
-    except StayOver:
-        return Unknown(cause="worker-stopped")
+    bill.comes_to = Unknown(cause="worker-stopped")
+    said = ports.attended(lambda: ports.models.ask(model, question), session.tending.still_ours)
     match said:
         case Answered():
-            session.bill.answers += 1
-            return _kept(session, number, name, said)
+            bill.answers += 1
+            return said
         case Unusable():
-            session.bill.answers += 1
+            bill.answers += 1
             shorter = session.diet.part_seconds < model.diet.part_seconds
             cut = said.failure.code == TRUNCATED
             return TOO_MUCH if cut and shorter else _ended(said.failure)
         case Rejected():
-            session.bill.free = True
             return _ended(said.failure)
         case NotSent():
-            session.bill.free = True
             return UNREACHED
         case Unknown():
             return said
@@ -252,19 +305,34 @@ def _note(session: _Session, name: str) -> None:
         job=name,
     )
     asking = Happening(event=Event.ASKING, job=Job(id=name))
-    if not isinstance(report(ports, task, asking, attempt), Applied):
+    session.bill.noted = True
+    try:
+        noted = isinstance(report(ports, task, asking, attempt), Applied)
+    except OutcomeUnknown:  # nothing was asked yet: whether it is written down can be seen
+        if not _is_noted(ports, task, name):
+            raise
+        return
+    if not noted:
         raise LeaseLost
 
 
-def _kept(session: _Session, number: int, name: str, said: Answered) -> Answered | Failed:
+def _is_noted(ports: Ports, task: Task, name: str) -> bool:
+    now = ports.store.get(TaskRef(account=task.account, id=task.id))
+    ours = (TaskState.RENDERING, task.lease, name)
+    return now is not None and (now.state, now.lease, now.job and now.job.id) == ours
+
+
+def _kept(
+    session: _Session, number: int, name: str, given: Answered, heard: Transcript | None
+) -> Answered | Failed:
     """Keep a good answer; one that is not good is a failed attempt, never an empty success."""
+    said = replace(given, text=session.asking.heard(given.text, heard)) if heard else given
     doubt = session.asking.doubt(said.text, session.viewing, number)
     if doubt is not None:
         return doubt
-    content = {"text": said.text, "usage": asdict(said.usage)}
-    session.ports.media.put_bytes(
-        json.dumps(content).encode(), _key(session.task, name), content_type="application/json"
-    )
+    content = json.dumps({"text": said.text, "usage": asdict(said.usage)}).encode()
+    media, key = session.ports.media, _key(session.task, name)
+    insisted(lambda: media.put_bytes(content, key, content_type="application/json"))
     return said
 
 

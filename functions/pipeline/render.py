@@ -17,7 +17,7 @@ from functions.domain.states import Event
 from functions.domain.tasks import Happening, Task
 from functions.domain.tickets import TaskRef, Ticket
 from functions.domain.work import DISK_FULL, Errand
-from functions.pipeline.advance import report
+from functions.pipeline.advance import insisted, report
 from functions.pipeline.ask import Bill, analysed
 from functions.pipeline.claim import claim, claimable, defer, output_key_of
 from functions.pipeline.inspect import inspected
@@ -25,6 +25,7 @@ from functions.pipeline.obtain import obtained
 from functions.pipeline.spend import closed
 from functions.pipeline.tend import CutShort, LeaseLost, StayOver, Tending
 
+STOPPED = "worker-stopped"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -50,7 +51,7 @@ def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = 
     task = claim(ports, waiting) if waiting else None
     if task is None:
         return Rendering.SKIPPED
-    tending, bill = Tending(ports, task, workdir, errand), Bill()
+    tending, bill = Tending(ports, task, workdir, errand), _bill(ports, task)
     try:
         with ports.heartbeat(tending.beat, ports.kinds[task.kind].limits.heartbeat_seconds):
             outcome = _produce(ports, task, workdir, tending, bill)
@@ -63,10 +64,30 @@ def render(ports: Ports, ticket: Ticket, workdir: Path, errand: Errand | None = 
             raise
         outcome = DISK_FULL
     except StayOver:
-        gone = Happening(event=Event.GIVEN_BACK, code="worker-stopped")
-        given = isinstance(report(ports, task, gone), Applied)
-        return Rendering.GIVEN_BACK if given else Rendering.SUPERSEDED
+        if bill.comes_to is None:
+            return _given_back(ports, task, bill)
+        outcome = bill.comes_to
+    if bill.noted and not isinstance(outcome, Rendered):  # which can be found in the bucket
+        return insisted(lambda: _record(ports, task, outcome, bill))
     return _record(ports, task, outcome, bill)
+
+
+def _bill(ports: Ports, task: Task) -> Bill:
+    """Begin the books; what this attempt was answered before it was given back is in them."""
+    begun = any((step.attempt, step.reason) == (task.attempt, STOPPED) for step in task.history)
+    if not begun or not isinstance(ports.providers[task.provider], Model):
+        return Bill()
+    ref = TaskRef(account=task.account, id=task.id)
+    mine = (task.cycle, task.attempt)
+    books = [one for one in ports.store.attempts(ref) if (one.cycle, one.number) == mine]
+    return Bill(answers=sum(one.charged is True for one in books))
+
+
+def _given_back(ports: Ports, task: Task, bill: Bill) -> Rendering:
+    gone = Happening(event=Event.GIVEN_BACK, code=STOPPED)
+    books = closed(ports, task, "given-back", charged=bill.answers > 0) if bill.noted else None
+    given = isinstance(report(ports, task, gone, books), Applied)
+    return Rendering.GIVEN_BACK if given else Rendering.SUPERSEDED
 
 
 def _affordable(ports: Ports, task: Task) -> bool:
@@ -140,4 +161,4 @@ def _closed(ports: Ports, task: Task, result: Rendering, bill: Bill) -> Attempt 
     if not isinstance(ports.providers[task.provider], Model) or result is Rendering.UNKNOWN:
         return None
     outcome = "succeeded" if result is Rendering.RENDERED else "failed"
-    return closed(ports, task, outcome, charged=bill.charged)
+    return closed(ports, task, outcome, charged=bill.answers > 0)

@@ -6,7 +6,6 @@ again.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, assert_never
@@ -27,12 +26,11 @@ from functions.domain.providers import Remote
 from functions.domain.states import Event
 from functions.domain.tasks import Happening, Route, Task
 from functions.domain.tickets import TaskRef, Ticket
-from functions.pipeline.advance import report
+from functions.pipeline.advance import insisted, report
 from functions.pipeline.claim import claim, claimable, defer
 from functions.pipeline.intake import routes_of
 from functions.pipeline.spend import closed
 
-RECORD_TRIES = 3
 PROMPTS = {
     "zoom-in": "The camera moves slowly closer.",
     "zoom-out": "The camera moves slowly back.",
@@ -74,10 +72,7 @@ def submit(ports: Ports, ticket: Ticket, workdir: Path) -> Submission:
     if claimed is None:
         return Submission.SKIPPED
     result = _sent(ports, claimed, provider, ordered, workdir)
-    for _ in range(RECORD_TRIES - 1):  # nobody else knows it
-        with suppress(TallyreelError):
-            return _record(ports, claimed, result)
-    return _record(ports, claimed, result)
+    return insisted(lambda: _record(ports, claimed, result))
 
 
 def _sent(

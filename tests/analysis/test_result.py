@@ -60,6 +60,7 @@ def test_it_says_who_was_asked_and_what_that_costs() -> None:
     assert both(model=model)["made_by"] == {
         "provider": "gemini",
         "model": HEARS.model,
+        "listener": None,
         "questions": 2,
         "input_tokens": 2_000_000,
         "output_tokens": 4_000,

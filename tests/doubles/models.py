@@ -7,11 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from functions.domain.jobs import NotSent, Rejected
-from functions.domain.models import Answered, Asked, Clip, Model, Question, Showing, Shown, Usage
+from functions.domain.models import (
+    Answered,
+    Asked,
+    Clip,
+    Listener,
+    Listening,
+    Model,
+    Question,
+    Said,
+    Showing,
+    Shown,
+    Transcript,
+    Usage,
+)
 from functions.domain.outcomes import Failed, Refused, Rendered
 from functions.domain.providers import BuiltIn
 from tests.analysis.films import text, viewing
 
+TRANSCRIPT = Transcript(language="fr-FR", said=(Said(start=1.0, end=2.0, text="Bonjour."),))
 USAGE = Usage(input_tokens=1000, output_tokens=100)
 
 
@@ -25,6 +39,8 @@ class ScriptedModel:
     asked: list[Question] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
+    listened: list[str] = field(default_factory=list)
+    hear_next: list[Listening] = field(default_factory=list)
 
     def show(self, model: Model, clip: Clip) -> Showing:
         assert model.name
@@ -45,6 +61,12 @@ class ScriptedModel:
             return self.next.pop(0)
         part = 0 if '"number": 1,' in question.prompt else 1
         return Answered(text=text(part), usage=USAGE)
+
+    def listen(self, listener: Listener, name: str, place: str) -> Listening:
+        assert listener.name
+        assert place.startswith("s3://")
+        self.listened.append(name)
+        return self.hear_next.pop(0) if self.hear_next else TRANSCRIPT
 
     def forget(self, model: Model, shown: Shown) -> None:
         assert model.name

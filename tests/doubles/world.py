@@ -38,8 +38,18 @@ from functions.domain.media import (
     identity,
     outputs_prefix,
 )
-from functions.domain.models import Asked, Clip, Model, Question, Showing, Shown
-from functions.domain.ports import Attended, Budgets, Heartbeat, ModelCalls, ProviderCalls
+from functions.domain.models import (
+    Asked,
+    Clip,
+    Listener,
+    Listening,
+    Model,
+    ModelCalls,
+    Question,
+    Showing,
+    Shown,
+)
+from functions.domain.ports import Attended, Budgets, Heartbeat, ProviderCalls
 from functions.domain.providers import Provider, Remote
 from functions.domain.rules import Rules
 from functions.domain.signals import SIGNALS
@@ -254,6 +264,9 @@ class NoModels:
 
     def ask(self, model: Model, question: Question) -> Asked:
         raise AssertionError((model.name, question))
+
+    def listen(self, listener: Listener, name: str, place: str) -> Listening:
+        raise AssertionError((listener.name, name, place))
 
     def forget(self, model: Model, shown: Shown) -> None:
         raise AssertionError((model.name, shown))

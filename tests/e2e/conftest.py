@@ -28,6 +28,7 @@ from tests.workers import IS_WORKER, run_pid, shared_folder
 OPERATOR = "operator@example.com"
 FAL_SECONDS = 5  # the shortest that it makes
 MODELS = ("gemini", "bedrock")
+LISTENER = "transcribe"  # for the one that does not hear
 FEW_AT_ONCE = {"render_concurrency_max": 2}
 
 
@@ -70,7 +71,7 @@ def shared_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StandIn
     with shared_folder(tmp_path_factory, "models") as folder:
         file = folder / "models.json"
         if not file.is_file():
-            started = [standin.started(name, guardian=run_pid()) for name in MODELS]
+            started = [standin.started(name, guardian=run_pid()) for name in (*MODELS, LISTENER)]
             file.write_text(json.dumps([asdict(each) for each in started]), "utf-8")
         found = [StandIn(**each) for each in json.loads(file.read_text("utf-8"))]
     return {each.vendor: each for each in found}
@@ -96,6 +97,7 @@ def local_settings(
     everyone += [each.settings() for each in shared_models.values()]
     told = standin.together(*everyone)
     told["providers"]["video_analysis"] = ["local", *MODELS]
+    told["provider_options"]["bedrock"]["listener"] = LISTENER
     told["test_origins"] += f",http://127.0.0.1:{film_port}"
     return told
 

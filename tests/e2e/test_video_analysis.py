@@ -143,12 +143,15 @@ def test_a_model_adds_the_words_and_is_billed_once(desk: Desk, gemini: StandIn) 
 def test_our_own_role_asks_a_model_that_takes_no_key(
     desk: Desk, shared_models: dict[str, StandIn]
 ) -> None:
-    billed = shared_models["bedrock"].billed()
+    asked = [shared_models[name] for name in ("bedrock", "transcribe")]
+    billed = [each.billed() for each in asked]
     desk.order("bedrock")
     assert desk.ended().state is TaskState.DELIVERED
+    found = desk.document()
 
-    assert "does not hear" in desk.document()["absent"]["transcript"]
-    assert shared_models["bedrock"].billed() - billed == 1
+    assert [said["text"] for said in found["transcript"]] == ["Hello there.", "It helps."]
+    assert found["made_by"]["listener"] == "transcribe"
+    assert [each.billed() for each in asked] == [before + 1 for before in billed]
 
 
 def test_a_client_that_is_killed_and_repeats_has_one_task_one_hold_and_one_charge(

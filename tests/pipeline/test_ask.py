@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from functions.domain.credits import Balance
+from functions.domain.errors import OutcomeUnknown, Unavailable
 from functions.domain.jobs import Broken, Fault, NotSent, Rejected, Unknown, failure
 from functions.domain.kinds import InvalidInput
 from functions.domain.media import Unreachable, source_key
@@ -16,8 +17,8 @@ from functions.domain.models import Answered, Asked, Model, Unusable
 from functions.domain.outcomes import Refused
 from functions.domain.results import Busy, Created
 from functions.domain.rules import Rules
-from functions.domain.states import TaskState
-from functions.domain.tasks import Route, Task
+from functions.domain.states import Event, TaskState
+from functions.domain.tasks import Change, Route, Task
 from functions.domain.work import Errand
 from functions.pipeline import intake, operate
 from functions.pipeline.relay import ticket_of
@@ -258,6 +259,74 @@ def test_a_paid_answer_is_not_paid_twice(
     assert charged(world, ordered) == [("failed", True), ("succeeded", True)]
 
 
+# --- what a model does not hear -------------------------------------------------------------------
+
+
+@pytest.fixture
+def deaf(world: World) -> None:
+    """Models that only see, and somebody who writes down what is said."""
+    gemini = world.providers["gemini"]
+    assert isinstance(gemini, Model)
+    sees = replace(gemini, listener="transcribe", diet=replace(gemini.diet, sound=False))
+    world.providers = {**world.providers, "gemini": sees}
+
+
+QUIET = {"spoken": False, "transcript": [], "language": None}
+
+
+@pytest.mark.usefixtures("deaf")
+def test_what_a_model_does_not_hear_is_written_down_beside_it(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, viewer: ScriptedViewer
+) -> None:
+    model.next = [Answered(text=text(part, **QUIET)) for part in (0, 1)]
+    assert run(ordered) is Rendering.RENDERED
+    found = document(world, ended(world, ordered))
+
+    assert [said["start"] for said in found["transcript"]] == [1.0, 11.0]
+    assert found["language"] == "fr-FR"
+    assert found["made_by"]["listener"] == "transcribe"
+    assert viewer.orders[0]["diet"]["sound"] is True
+    assert "do not hear" in model.asked[0].prompt
+    assert len(set(model.listened)) == 2
+
+
+@pytest.mark.usefixtures("deaf")
+def test_what_was_listened_to_is_asked_for_under_its_name_again(
+    world: World, ordered: Task, run: Run, model: ScriptedModel
+) -> None:
+    model.hear_next = [NotSent(cause="timed-out")]
+    model.next = [Answered(text=text(part, **QUIET)) for part in (0, 1)]
+    assert run(ordered) is Rendering.FAILED
+    assert model.asked == []
+    assert run(ordered) is Rendering.RENDERED
+
+    assert model.listened[0] == model.listened[1]
+    assert charged(world, ordered) == [("succeeded", True)]
+
+
+@pytest.mark.usefixtures("deaf")
+def test_nobody_listens_to_silence(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, viewer: ScriptedViewer
+) -> None:
+    viewer.seen = viewing(sound=None)
+    model.next = [Answered(text=text(part, **QUIET)) for part in (0, 1)]
+    assert run(ordered) is Rendering.RENDERED
+
+    assert model.listened == []
+    assert document(world, ended(world, ordered))["transcript"] is None
+
+
+@pytest.mark.usefixtures("deaf")
+def test_a_transcript_that_cannot_be_had_ends_the_task_without_a_charge(
+    world: World, ordered: Task, run: Run, model: ScriptedModel
+) -> None:
+    model.hear_next = [Rejected(failure=failure(Fault.TROUBLE, "transcript-failed", again=False))]
+    assert run(ordered) is Rendering.REFUSED
+
+    assert model.asked == []
+    assert balance(world) == Balance(available=20, held=0, spent=0)
+
+
 # --- what may be lost ----------------------------------------------------------------------------
 
 
@@ -379,6 +448,167 @@ def test_a_used_up_budget_puts_the_ticket_off(world: World, ordered: Task, run: 
     ((ticket, delay),) = world.queue.tickets
     assert ticket.lane == KIND
     assert 20 <= delay <= 40
+
+
+# --- what is written down, whatever comes between -----------------------------------------------
+
+
+def troubled(
+    monkeypatch: pytest.MonkeyPatch, of: object, name: str, *troubles: Exception | None
+) -> None:
+    """Let the next calls of a method end in trouble, after they were made; None spares one."""
+    method, left = getattr(type(of), name), list(troubles)
+
+    def broken(*given: Any, **named: Any) -> Any:
+        trouble = left.pop(0) if left else None
+        done = method(*given, **named)
+        if trouble is not None:
+            raise trouble
+        return done
+
+    monkeypatch.setattr(type(of), name, broken)
+
+
+def test_a_question_that_is_in_the_books_is_asked_though_nobody_said_that_it_is(
+    world: World, ordered: Task, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    troubled(monkeypatch, world.store, "apply", None, OutcomeUnknown())  # a claim, then a note
+
+    assert run(ordered) is Rendering.RENDERED
+    assert charged(world, ordered) == [("succeeded", True)]
+
+
+def test_a_question_that_is_not_in_the_books_is_not_asked(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = type(world.store).apply
+
+    def forgetful(store: Any, change: Change, *given: Any) -> Any:
+        if change.row.event is Event.ASKING:
+            raise OutcomeUnknown
+        return apply(store, change, *given)
+
+    monkeypatch.setattr(type(world.store), "apply", forgetful)
+    with pytest.raises(OutcomeUnknown):
+        run(ordered)
+    monkeypatch.undo()
+
+    assert model.asked == []
+    assert swept(world, ordered).code == "worker-lost"
+    assert run(ordered) is Rendering.RENDERED
+
+
+def test_a_question_is_not_asked_by_a_worker_that_is_taken_for_lost(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = type(world.store).apply
+
+    def late(store: Any, change: Change, *given: Any) -> Any:
+        done = apply(store, change, *given)
+        if change.row.event is Event.ASKING:
+            world.clock.forward(seconds=91)
+            sweep(world, world.clock.at.replace(year=2099))
+            raise OutcomeUnknown
+        return done
+
+    monkeypatch.setattr(type(world.store), "apply", late)
+    with pytest.raises(OutcomeUnknown):
+        run(ordered)
+
+    assert model.asked == []
+
+
+def test_an_answer_is_kept_at_the_next_try(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, busy = type(world.media).put_bytes, [Unavailable(), OutcomeUnknown()]
+
+    def puts(*given: Any, **named: Any) -> None:
+        if busy:
+            raise busy.pop()
+        put(*given, **named)
+
+    monkeypatch.setattr(type(world.media), "put_bytes", puts)
+
+    assert run(ordered) is Rendering.RENDERED
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "code"), [(CUT, "answer-truncated"), (BUSY, "throttled"), (BLOCKED, "refused-content")]
+)
+def test_what_came_of_a_question_is_written_down_at_the_next_try(
+    world: World,
+    ordered: Task,
+    run: Run,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    said: Asked,
+    code: str,
+) -> None:
+    model.next = [said]
+    troubled(monkeypatch, world.store, "attempts", Unavailable(), Unavailable())
+    run(ordered)
+
+    assert now_of(world, ordered).code == code
+    assert charged(world, ordered) == [("failed", said is not BUSY)]
+
+
+@pytest.mark.parametrize(
+    ("said", "how", "code", "books"),
+    [
+        (Unknown(cause="timed-out"), Rendering.UNKNOWN, "answer-lost", (None, None)),
+        (CUT, Rendering.FAILED, "answer-truncated", ("failed", True)),
+        (BUSY, Rendering.FAILED, "throttled", ("failed", False)),
+        (BAD, Rendering.REFUSED, "bad-input", ("failed", False)),
+        (Answered(text="{"), Rendering.FAILED, "answer-unreadable", ("failed", True)),
+    ],
+)
+def test_a_worker_that_has_to_go_after_it_asked_says_what_came_of_it(
+    world: World,
+    ordered: Task,
+    run: Run,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    said: Asked,
+    how: Rendering,
+    code: str,
+    books: tuple[str | None, bool | None],
+) -> None:
+    model.next = [said]
+    troubled(monkeypatch, model, "forget", StayOver())
+
+    assert run(ordered) is how
+    assert now_of(world, ordered).code == code
+    assert charged(world, ordered) == [books]
+
+
+def test_a_worker_that_has_to_go_before_an_answer_is_kept_leaves_it_unknown(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def over(*_given: Any, **_named: Any) -> None:
+        raise StayOver
+
+    monkeypatch.setattr(type(world.media), "put_bytes", over)
+
+    assert run(ordered) is Rendering.UNKNOWN
+    assert swept(world, ordered).code == "answer-lost"
+    assert len(model.asked) == 1
+
+
+def test_what_was_answered_before_a_worker_had_to_go_stays_in_the_books(
+    world: World, ordered: Task, run: Run, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    troubled(monkeypatch, model, "forget", StayOver())
+    assert run(ordered) is Rendering.GIVEN_BACK
+    assert charged(world, ordered) == [("given-back", True)]
+
+    model.next = [BUSY]
+    assert run(ordered) is Rendering.FAILED
+    assert (now_of(world, ordered).attempt, charged(world, ordered)) == (2, [("failed", True)])
+    assert run(ordered) is Rendering.RENDERED
+    assert charged(world, ordered) == [("failed", True), ("succeeded", True)]
+    assert len(model.asked) == 3
 
 
 # --- where the video is --------------------------------------------------------------------------

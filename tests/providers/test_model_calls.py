@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 import pytest
 
-from functions.adapters.model_calls import SHOW_SECONDS, SHOW_STEPS_MAX, ModelCallsOverHttp
+from functions.adapters.model_calls import SHOW_SECONDS, STEPS_MAX, ModelCallsOverHttp
 from functions.adapters.signing import RoleSigner
 from functions.analysis.schema import Answer
 from functions.bootstrap import AwsPorts, Settings
@@ -386,7 +386,7 @@ def test_a_showing_of_endless_steps_is_given_up(*, waits: bool) -> None:
 
     assert isinstance(got, Rejected)
     assert got.failure.code == "clip-not-ready"
-    assert len(rude.requests) == (SHOW_STEPS_MAX // 2 if waits else SHOW_STEPS_MAX)
+    assert len(rude.requests) == (STEPS_MAX // 2 if waits else STEPS_MAX)
 
 
 def test_time_that_has_run_out_starts_no_further_request() -> None:

@@ -27,10 +27,11 @@ from tests.simulation.faults import Breaker, Plan, Taped
 
 REGION = "us-east-1"
 BUCKET = "media"
-LANES = ("image_to_video", "submit", "check")
+LANES = ("image_to_video", "video_analysis", "submit", "check")
 SERVICES = ("dynamodb", "s3", "sqs", "stepfunctions", "secretsmanager")
 SECRETS = {  # of the providers' stand-ins
     "fal": {"api_key": "test-key"},
+    "gemini": {"api_key": "test-key"},
     "kling": {"access_key": "access-test", "secret_key": "test-key"},
 }
 # The SDK must not hide a fault from our adapters.

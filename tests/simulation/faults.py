@@ -5,7 +5,7 @@ Requests to a paid provider are counted and broken with them; see `provider.py`.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, EndpointConnectionError, ReadTime
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
+from functions.pipeline.tend import StayOver
 from tests.simulation.answers import conflict, json_of, throttled, written
 
 
@@ -33,6 +34,8 @@ class Fault(StrEnum):
     CONFLICT = "in conflict with another write, once"
     CONTENDED = "in conflict with other writes, at every try"
     REPEATED = "made, its answer lost, repeated by the SDK"
+    STOPPED_BEFORE = "before the call its worker's time is over"
+    STOPPED_AFTER = "after the call its worker's time is over"
 
 
 class Unanswered(Exception):
@@ -47,14 +50,22 @@ READS = frozenset(
     {"GetItem", "Query", "Scan", "HeadObject", "GetObject", "ListObjectsV2", "GetSecretValue"}
 )
 ASKING = frozenset({"Question", "Keys"})  # of a provider
+SHOWING = frozenset({"Open", "Bytes", "Look", "Forget"})  # of a clip, to a model; costs nothing
+PAID = frozenset({"Submit", "Ask"})  # which no library repeats
 CONFLICTING = frozenset({"TransactWriteItems", "UpdateItem", "PutItem"})
 _OF_READS = (Fault.DIED_BEFORE, Fault.NEVER_ARRIVED, Fault.NO_CONNECTION, Fault.THROTTLED)
 _CONFLICTS = frozenset({Fault.CONFLICT, Fault.CONTENDED})
+_STOPS = (Fault.STOPPED_BEFORE, Fault.STOPPED_AFTER)
+_EVERYWHERE = tuple(fault for fault in Fault if fault not in _STOPS)
 _OK = 200
 
 
 def _died(_url: str) -> BaseException:
     return ProcessDied()
+
+
+def _stopped(_url: str) -> BaseException:
+    return StayOver()
 
 
 def _timed_out(url: str) -> BaseException:
@@ -67,26 +78,15 @@ def _unconnected(url: str) -> BaseException:
 
 _BEFORE: dict[Fault | None, Callable[[str], BaseException]] = {
     Fault.DIED_BEFORE: _died,
+    Fault.STOPPED_BEFORE: _stopped,
     Fault.NEVER_ARRIVED: _timed_out,
     Fault.NO_CONNECTION: _unconnected,
 }
 _AFTER: dict[Fault | None, Callable[[str], BaseException]] = {
     Fault.DIED_AFTER: _died,
+    Fault.STOPPED_AFTER: _stopped,
     Fault.ANSWER_LOST: _timed_out,
 }
-
-
-def faults_of(operation: str) -> tuple[Fault, ...]:
-    """Name the faults that make a difference for an operation."""
-    if operation in READS | ASKING:  # made or not is the same here
-        return _OF_READS
-    if operation == "File":
-        return (*_OF_READS, Fault.ANSWER_LOST)
-    if operation == "Submit":  # which no library repeats
-        return tuple(fault for fault in Fault if fault not in _CONFLICTS | {Fault.REPEATED})
-    if operation in CONFLICTING:
-        return tuple(Fault)
-    return tuple(fault for fault in Fault if fault not in _CONFLICTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,28 @@ class Call:
 
     service: str
     operation: str
+    by_worker: bool = False  # who can be told to go while it works
 
     def __str__(self) -> str:
         return f"{self.service}.{self.operation}"
+
+
+def faults_of(call: Call) -> tuple[Fault, ...]:
+    """Name the faults that make a difference for a call."""
+    return _of(call.operation) + (_STOPS if call.by_worker else ())
+
+
+def _of(operation: str) -> tuple[Fault, ...]:
+    if operation in READS | ASKING | SHOWING:  # made or not is the same here
+        return _OF_READS
+    if operation == "File":
+        return (*_OF_READS, Fault.ANSWER_LOST)
+    if operation in PAID:
+        unlike = _CONFLICTS | {Fault.REPEATED}
+        return tuple(fault for fault in _EVERYWHERE if fault not in unlike)
+    if operation in CONFLICTING:
+        return _EVERYWHERE
+    return tuple(fault for fault in _EVERYWHERE if fault not in _CONFLICTS)
 
 
 Plan = Mapping[int, Fault]  # number of the call, from 1
@@ -152,8 +171,10 @@ class Breaker:
     by_operation: dict[str, list[Fault]] = field(default_factory=dict)
     first: dict[str, Callable[[], object]] = field(default_factory=dict)
     counting: bool = False
+    by_worker: bool = False  # whether a worker makes the calls, that can be told to go
     calls: list[Call] = field(default_factory=list)
     hit: list[int] = field(default_factory=list)  # numbers of the calls that were broken
+    dead: bool = False  # whether the process that makes the calls has died: it makes none any more
     taping: bool = False  # whether later runs will start from this one
     tape: list[Taped] = field(default_factory=list)
     _replay: Sequence[Taped] = ()
@@ -173,7 +194,8 @@ class Breaker:
         """Start another run, like `base` up to the last planned fault that it has not met."""
         self.plan, self.by_operation, self.first, self.taping = plan, {}, {}, taping
         self.calls, self.hit, self.tape = [], [], []
-        self.counting, self._contended = False, b""
+        self.counting, self.by_worker, self.dead = False, False, False
+        self._contended = b""
         self._replay, self._restore = (), None
         if base:
             places = [place for place, entry in enumerate(base) if entry.before is not None]
@@ -213,6 +235,7 @@ class Breaker:
 
     def passed(self, call: Call, body: Any, outcome: Callable[[Fault | None], Reply]) -> Reply:
         """Let a call pass, whole or broken; one that was made before is answered from the tape."""
+        self._alive()
         if self.counting and call.operation in self.first:
             self.first.pop(call.operation)()
         fault = self._next(call, body)
@@ -223,21 +246,30 @@ class Breaker:
         answer, error = None, None
         try:
             answer = outcome(fault)
-        except (ProcessDied, BotoCoreError, Unanswered, Unreachable) as raised:
+        except (ProcessDied, StayOver, BotoCoreError, Unanswered, Unreachable) as raised:
             error = raised
         effects, self.effects = self.effects, ()
         entry = Taped(call.operation, answer=answer, error=error, effects=effects, before=before)
         self.tape.append(entry)
         self.cloud.apply(effects)
         if error is not None:
-            raise error
+            raise self._noticed(error)
         assert answer is not None
         return answer
+
+    def _alive(self) -> None:
+        if self.dead:
+            raise ProcessDied
+
+    def _noticed(self, error: BaseException) -> BaseException:
+        self.dead = isinstance(error, ProcessDied)
+        return error
 
     def _before_call(
         self, event_name: str, params: Mapping[str, Any], **_: Any
     ) -> tuple[Any, Any] | None:
         """Play a call again before it is signed and sent, where its parsed answer is known."""
+        self._alive()
         if not self._replaying():
             return None
         parsed = self._replay[len(self.tape)].parsed
@@ -267,14 +299,14 @@ class Breaker:
         self.tape.append(entry)
         self.cloud.apply(entry.effects)
         if entry.error is not None:
-            raise entry.error
+            raise self._noticed(entry.error)
         assert entry.answer is not None
         return entry.answer
 
     def _next(self, call: Call, body: Any) -> Fault | None:
         if not self.counting:
             return None
-        self.calls.append(call)
+        self.calls.append(replace(call, by_worker=self.by_worker))
         operation, number = call.operation, len(self.calls)
         if self._contended:
             if operation == "TransactWriteItems" and written(body) == self._contended:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -11,6 +12,7 @@ from unittest.mock import patch
 from functions.adapters.s3_media import S3MediaStore
 from functions.domain.attempts import Attempt
 from functions.domain.jobs import Fetched, NotSent, RenderOrder, Submitted, Unknown
+from functions.domain.models import Asked, Model, Question
 from functions.domain.ports import Ports
 from functions.domain.providers import Remote
 from functions.domain.states import Event, TaskState
@@ -20,12 +22,14 @@ from functions.domain.verdicts import Ruling
 from functions.entrypoints.http.models import ResultView
 from functions.entrypoints.http.problems import NOT_FOUND
 from functions.entrypoints.http.views import result_view
-from functions.pipeline import check, claim, sweep
+from functions.pipeline import ask, check, claim, render, sweep
 from functions.pipeline.advance import advance
+from functions.pipeline.spend import closed
 from functions.pipeline.verify import Finding
 from tests.factories import OUTPUT
 from tests.providers.stage import CLIP
 from tests.simulation.cloud import Cloud
+from tests.simulation.model import WiredModelCalls
 from tests.simulation.provider import WiredCalls
 from tests.simulation.scenarios import SCENARIOS
 from tests.simulation.search import Search
@@ -88,6 +92,63 @@ def _timeless(ports: Ports, task: Task, *, now: datetime) -> ResultView | None:
     return result_view(ports, task, now=min(now, task.created_at))
 
 
+def _asked_unnoted() -> tuple[Patch, ...]:
+    notes: list[tuple[Any, str]] = []
+    note, ask_model = ask._note, WiredModelCalls.ask  # noqa: SLF001 - done at the wrong time
+
+    def first(self: WiredModelCalls, model: Model, question: Question) -> Asked:
+        said = ask_model(self, model, question)
+        note(*notes.pop())
+        return said
+
+    return (
+        patch("functions.pipeline.ask._note", lambda *given: notes.append(given)),
+        patch.object(WiredModelCalls, "ask", first),
+    )
+
+
+_ask = WiredModelCalls.ask
+
+
+def _unheard(self: WiredModelCalls, model: Model, question: Question) -> Asked:
+    said = _ask(self, model, question)
+    return NotSent(cause="lost") if isinstance(said, Unknown) else said
+
+
+def _kept_late() -> tuple[Patch, ...]:
+    waiting: list[Callable[[], None]] = []
+    keep, record, put = ask._kept, render._record, S3MediaStore.put_bytes  # noqa: SLF001
+
+    def puts(media: S3MediaStore, *given: Any, **named: Any) -> None:
+        waiting.append(partial(put, media, *given, **named))
+
+    def kept(*given: Any) -> Any:
+        with patch.object(S3MediaStore, "put_bytes", puts):
+            return keep(*given)
+
+    def recorded(*given: Any) -> Any:
+        result = record(*given)
+        while waiting:
+            waiting.pop()()
+        return result
+
+    return (
+        patch("functions.pipeline.ask._kept", kept),
+        patch("functions.pipeline.render._record", recorded),
+    )
+
+
+_read = S3MediaStore.read
+
+
+def _answerless(media: S3MediaStore, key: str, **named: Any) -> bytes | None:
+    return None if "/answer-" in key else _read(media, key, **named)
+
+
+def _free(*given: Any, **named: Any) -> Attempt | None:
+    return closed(*given, **named | {"charged": False})
+
+
 def _town(**names: Any) -> tuple[Patch, ...]:
     return tuple(patch(f"tests.simulation.town.{name}", to) for name, to in names.items())
 
@@ -133,6 +194,28 @@ MISTAKES = (
         "settled without fetch and verify",
         "webhook",
         lambda: _town(fetch=lambda *_: "skipped", verify=_blind),
+    ),
+    Mistake("asked before it is noted", "asked", _asked_unnoted),
+    Mistake(
+        "a model's lost answer taken for none",
+        "asked_answer_lost",
+        lambda: (patch.object(WiredModelCalls, "ask", _unheard),),
+    ),
+    Mistake("answer kept only after the report", "asked", _kept_late),
+    Mistake(
+        "kept answer ignored",
+        "asked_worker_dies_with_an_answer",
+        lambda: (patch.object(S3MediaStore, "read", _answerless),),
+    ),
+    Mistake(
+        "task given back while a model thinks",
+        "asked_worker_stopped",
+        lambda: (patch.object(ask.Bill, "comes_to", property(lambda _: None, lambda *_: None)),),
+    ),
+    Mistake(
+        "paid attempt closed as free",
+        "asked",
+        lambda: (patch("functions.pipeline.render.closed", _free),),
     ),
     Mistake(
         "purged task answered as unknown",

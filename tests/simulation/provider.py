@@ -25,15 +25,15 @@ from functions.domain.tasks import Task
 from functions.pipeline.hooks import SEEN
 from local.fakes import vendor
 from local.fakes.script import End, Hooks, Script
-from local.fakes.vendor import Answer, Job, Refusal, Request, Vendor, request_of
+from local.fakes.vendor import Job, Refusal, Request, Vendor, request_of
 from tests.doubles.world import FixedClock
 from tests.providers.stage import CLIP, REMOTES
 from tests.simulation.cloud import Cloud, Planned
 from tests.simulation.faults import Call, Fault, ProcessDied, Reply, Unanswered, Unreachable
+from tests.simulation.wire import TOO_MANY, client, reply_of
 
 PER_MINUTE = 600  # a budget that is counted and never used up
 SECONDS = 4  # as the story orders
-TOO_MANY = 429
 DIED, TROUBLED = "submit died", "submit ended in "  # as the town logs it
 NOT_BILLED = frozenset({"rejected", "not-sent", "absent"})  # outcomes that exclude a job
 
@@ -125,7 +125,7 @@ class Market:
         if fault is Fault.NEVER_ARRIVED:
             raise Unanswered
         if fault is Fault.THROTTLED:
-            return _reply(self.vendor.refusal(TOO_MANY))
+            return reply_of(self.vendor.refusal(TOO_MANY))
         reply = self._answered(request)
         if fault is Fault.DIED_AFTER:
             raise ProcessDied
@@ -146,7 +146,7 @@ class Market:
         self.cloud.breaker.effects += tuple(
             Planned(at=each.at, job=each.job.id, phase=each.phase) for each in due
         )
-        return _reply(answer)
+        return reply_of(answer)
 
     def _noted(self, request: Request, fault: Fault | None) -> None:
         """Hold an order against the books: what is open or runs must not be ordered again."""
@@ -225,24 +225,7 @@ class WiredCalls(ProviderCallsOverHttp):
         self._downloader = WiredDownloader(market)
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(transport=_Wire(self._market), trust_env=False)
-
-
-class _Wire(httpx.BaseTransport):
-    def __init__(self, market: Market) -> None:
-        self._market = market
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        asked = request_of(request.method, str(request.url), dict(request.headers), request.read())
-        written = request.extensions["trace"]
-        try:
-            status, headers, body = self._market.passed(asked)
-        except Unreachable as error:
-            raise httpx.ConnectError("unreachable") from error
-        except Unanswered as error:
-            written("http11.send_request_headers.started", {})
-            raise httpx.ReadTimeout("unanswered") from error
-        return httpx.Response(status, headers=headers, stream=httpx.ByteStream(body))
+        return client(self._market.passed)
 
 
 class WiredDownloader(Downloader):
@@ -273,13 +256,6 @@ def _operation(request: Request) -> str:
     if request.path.startswith("/.well-known/"):
         return "Keys"
     return "Submit" if request.method == "POST" else "Question"
-
-
-def _reply(answer: Answer) -> Reply:
-    raw = answer.raw
-    if raw is None:
-        raw = httpx.Response(answer.status, json=answer.content).content
-    return answer.status, {**answer.headers, "content-length": str(len(raw))}, raw
 
 
 def _ordered(request: Request) -> str:

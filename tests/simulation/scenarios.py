@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from functions.domain.states import TaskState
+from local.fakes.saying import Saying
 from local.fakes.script import End, Hooks, Script
+from tests.factories import ulid
 from tests.simulation.actors import BLACK, BROKEN, CUT_OFF
 from tests.simulation.cloud import Cloud
 from tests.simulation.expiry import lives_out
 from tests.simulation.faults import Fault
+from tests.simulation.model import CUT_SHORT, VIDEO, AskedModel
 from tests.simulation.provider import Market
 from tests.simulation.story import Story
 from tests.simulation.town import Town
@@ -22,6 +25,7 @@ CANCELED = frozenset({TaskState.CANCELED})
 
 RENDER = Script(run_seconds=90.0)
 SILENT = replace(RENDER, hooks=Hooks.NEVER)
+WHOLE, HALF = 20, 10  # seconds of the video that one question is about
 
 
 def happy(story: Story) -> None:
@@ -150,6 +154,56 @@ def provider_failed(story: Story) -> None:
     story.want(story.order)
 
 
+def ask_model(story: Story, part_seconds: int, *sayings: Saying) -> AskedModel:
+    """Have a video analysed by a model, in parts; its answers go as scripted."""
+    town = story.town
+    model = AskedModel.opened(town.cloud, town.ports.at, part_seconds, *sayings)
+    town.ports.ask(model)
+    story.kind, story.wanted = "video_analysis", {"source": ulid(2)}
+    story.upload(ulid(2), VIDEO, "video/mp4")
+    return model
+
+
+def asked(story: Story) -> None:
+    ask_model(story, HALF)
+    story.want(story.order)
+
+
+def asked_answer_lost(story: Story) -> None:
+    ask_model(story, HALF)
+    story.town.cloud.breaker.by_operation["Ask"] = [Fault.ANSWER_LOST]
+    story.want(story.order)
+
+
+def asked_truncated(story: Story) -> None:
+    ask_model(story, WHOLE, CUT_SHORT)
+    story.want(story.order)
+
+
+def asked_turned_away(story: Story) -> None:
+    ask_model(story, WHOLE)
+    story.town.cloud.breaker.by_operation["Ask"] = [Fault.THROTTLED]
+    story.want(story.order)
+
+
+def asked_worker_dies(story: Story) -> None:
+    ask_model(story, HALF)
+    story.town.cloud.breaker.by_operation["Ask"] = [Fault.DIED_AFTER]
+    story.want(story.order)
+
+
+def asked_worker_stopped(story: Story) -> None:
+    ask_model(story, HALF)
+    story.town.cloud.breaker.by_operation["Ask"] = [Fault.STOPPED_AFTER]
+    story.want(story.order)
+
+
+def asked_worker_dies_with_an_answer(story: Story) -> None:
+    model, broken = ask_model(story, HALF), story.town.cloud.breaker.by_operation
+    model.meanwhile = [lambda: broken.update(PutObject=[Fault.DIED_AFTER])]  # which keeps it
+    story.want(story.order)
+
+
 def expiry(story: Story) -> None:
     story.want(story.order)
 
@@ -192,6 +246,13 @@ SCENARIOS = (
     Scenario(answer_and_webhook_lost, FAILED),
     Scenario(request_lost, DELIVERED),
     Scenario(provider_failed, DELIVERED),
+    Scenario(asked, DELIVERED | FAILED, main=True),
+    Scenario(asked_answer_lost, FAILED),
+    Scenario(asked_truncated, DELIVERED | FAILED),
+    Scenario(asked_turned_away, DELIVERED | FAILED),
+    Scenario(asked_worker_dies, FAILED),
+    Scenario(asked_worker_stopped, FAILED),
+    Scenario(asked_worker_dies_with_an_answer, DELIVERED | FAILED),
     Scenario(expiry, DELIVERED, later=lives_out),
 )
 

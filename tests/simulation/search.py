@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from functions.adapters.dynamodb_keys import BALANCE_SK, Item, entry_sk, lock_sk
 from functions.domain.audit import Books, Lock
 from functions.domain.states import TaskState
 from functions.domain.tickets import Ticket
+from functions.pipeline.ask import TRUNCATED
 from functions.pipeline.check import begun_at
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import Plan, Taped, faults_of
@@ -66,9 +68,8 @@ class Search:
     first_only: bool = False  # end at the first thing that is wrong
     progress: Callable[[Figures, float], None] = lambda _figures, _share: None
     figures: Figures = field(default_factory=Figures)
-    _seen: dict[tuple[int, str], int] = field(default_factory=dict)  # and in which run
-
-    _passed: set[tuple[int, str]] = field(default_factory=set)  # in this run
+    _seen: dict[tuple[int, bytes], int] = field(default_factory=dict)  # and in which run
+    _passed: set[tuple[int, bytes]] = field(default_factory=set)  # in this run
 
     def run(self) -> Figures:
         """Search."""
@@ -91,7 +92,7 @@ class Search:
         places = [
             (number, fault)
             for number in range(first, len(calls) + 1)
-            for fault in faults_of(calls[number - 1].operation)
+            for fault in faults_of(calls[number - 1])
         ][:: self.every]
         for count, (number, fault) in enumerate(places):
             if self.first_only and self.figures.wrongs:
@@ -127,7 +128,7 @@ class Search:
         if not self.cloud.breaker.live:
             return
         items = self.cloud.items()
-        state = (left, state_text(story, items))
+        state = (left, blake2b(state_text(story, items).encode(), digest_size=16).digest())
         first = self._seen.setdefault(state, self.figures.runs)
         if first != self.figures.runs:
             raise Merged
@@ -137,9 +138,11 @@ class Search:
         books = books_of(items, ACCOUNT)
         now, purged = story.town.ports.clock.now(), story.purged
         wrongs = violations(books, self.cloud.files(), ended=False, now=now, purged=purged)
-        market = story.town.ports.market
+        market, model = story.town.ports.market, story.town.ports.model
         if market:
             wrongs += market.violations(attempts_of(items))
+        if model:
+            wrongs += model.violations(attempts_of(items))
         known = purged | {task.id for task in books.tasks}
         if set(story.acknowledged) - known or len(books.tasks) > 1:
             wrongs.append(f"answered with {story.acknowledged}")
@@ -189,6 +192,7 @@ def state_text(story: Story, items: Sequence[Item]) -> str:
         ],
         [[hook.job, hook.phase, _seconds(hook.at, now), hook.tries] for hook in machine.hooks],
         ports.market and [ports.market.state(), lost(machine.log)],
+        ports.model and [ports.model.state(), ports.model.excuses(machine.log)],
         [machine.habits.runs_lost, ports.renderer.calls - claims],
         [len(ports.renderer.script), str(ports.renderer.always), len(ports.renderer.meanwhile)],
         [len(ports.judge.script), sorted(machine.cloud.breaker.by_operation.items())],
@@ -206,7 +210,8 @@ def _heard(item: Item, now: datetime) -> list[Any]:
     for name in _MOMENTS & told.keys():
         told[name] = _seconds(moment(told[name]), now)
     states = [line.split(" ")[0::2][:2] for line in item.get("history", ())]
-    return [sorted(told.items()), states, _age(item, now)]
+    cut = any(line.endswith(TRUNCATED) for line in item.get("history", ()))
+    return [sorted(told.items()), states, cut, _age(item, now)]
 
 
 def _age(item: Item, now: datetime) -> float | None:

@@ -35,6 +35,8 @@ class Story:
     town: Town
     acknowledged: list[str] = field(default_factory=list)  # task ids, as answered to orders
     goals: list[Goal] = field(default_factory=list)
+    kind: str = KIND
+    wanted: dict[str, Any] = field(default_factory=lambda: ORDER)
     purged: set[str] = field(default_factory=set)  # task ids whose time is over
     chapter: int = 0  # how far the script has come
     place: str = "script"  # where in a chapter
@@ -44,8 +46,13 @@ class Story:
         ports = self.town.ports
         granted = operate.grant(ports, ACCOUNT, "grant-0000000001", GRANTED, None)
         assert isinstance(granted, Granted)
+        self.upload(ulid(1), PHOTO, "image/png")
+
+    def upload(self, name: str, content: bytes, content_type: str) -> None:
+        """Put a source into the bucket, in peace."""
+        self.town.cloud.breaker.counting = False
         self.town.cloud.clients["s3"].put_object(
-            Bucket=BUCKET, Key=source_key(ACCOUNT, ulid(1)), Body=PHOTO, ContentType="image/png"
+            Bucket=BUCKET, Key=source_key(ACCOUNT, name), Body=content, ContentType=content_type
         )
         self.town.cloud.breaker.counting = True
 
@@ -65,7 +72,7 @@ class Story:
     def order(self) -> bool:
         """Order with the one key."""
         made = self.town.process(
-            "order", lambda: intake.order(self.town.ports, ACCOUNT, KEY, KIND, ORDER)
+            "order", lambda: intake.order(self.town.ports, ACCOUNT, KEY, self.kind, self.wanted)
         )
         if isinstance(made, Created):
             self.acknowledged.append(made.task.id)
@@ -134,11 +141,15 @@ class Story:
         """Say what is not as it must be, now that all has ended."""
         town, task = self.town, self.task()
         books = town.ports.auditing.books(ACCOUNT)
-        observe, market = town.cloud.breaker.observe, town.ports.market
+        observe = town.cloud.breaker.observe
+        market, model = town.ports.market, town.ports.model
         wrongs = violations(books, observe(town.cloud.files), ended=True)
         if market:
             wrongs += observe(lambda: market.violations(books.attempts))
             wrongs += observe(lambda: market.verdict(task, books.attempts, town.log))
+        if model:
+            wrongs += observe(lambda: model.violations(books.attempts))
+            wrongs += observe(lambda: model.verdict(task, books.attempts, town.log))
         if set(self.acknowledged) != {task.id}:
             wrongs.append(f"answered with {self.acknowledged}, made {task.id}")
         if town.ports.store.balance(ACCOUNT).granted != GRANTED:

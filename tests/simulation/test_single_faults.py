@@ -1,7 +1,7 @@
 """Every AWS call of every scenario, broken in every way, one at a time: see docs/recovery.md.
 
-So is every request to a provider. The classes only spread the work: the test runner gives each
-to a process of its own.
+So is every request to a provider or a model. The classes only spread the work: the test runner
+gives each to a process of its own.
 """
 
 from pathlib import Path
@@ -23,6 +23,13 @@ EVERY = {
     "request_lost": 3,
     "provider_failed": 3,
     "expiry": 2,
+    "asked": 7,
+    "asked_answer_lost": 7,
+    "asked_truncated": 19,
+    "asked_turned_away": 19,
+    "asked_worker_dies": 7,
+    "asked_worker_stopped": 7,
+    "asked_worker_dies_with_an_answer": 19,
 }
 
 
@@ -67,6 +74,30 @@ class TestPaid:
         assert_survives(cloud, "answer_and_webhook_lost", tmp_path)
 
 
+class TestAsked:
+    @pytest.mark.parametrize("name", ["asked", "asked_truncated", "asked_turned_away"])
+    def test_is_delivered_unless_an_answer_is_lost(
+        self, cloud: Cloud, name: str, tmp_path: Path
+    ) -> None:
+        assert_survives(cloud, name, tmp_path)
+
+
+class TestUnanswered:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "asked_answer_lost",
+            "asked_worker_dies",
+            "asked_worker_stopped",
+            "asked_worker_dies_with_an_answer",
+        ],
+    )
+    def test_is_never_asked_again_and_never_paid_twice(
+        self, cloud: Cloud, name: str, tmp_path: Path
+    ) -> None:
+        assert_survives(cloud, name, tmp_path)
+
+
 class TestExpiry:
     def test_is_shown_and_audited_as_it_is(self, cloud: Cloud, tmp_path: Path) -> None:
         assert_survives(cloud, "expiry", tmp_path)
@@ -91,7 +122,7 @@ class TestRedrive:
 def test_every_scenario_is_searched() -> None:
     searched = {
         name
-        for group in (TestDelivery, TestLoss, TestPaid, TestFailure)
+        for group in (TestDelivery, TestLoss, TestPaid, TestAsked, TestUnanswered, TestFailure)
         for method in vars(group).values()
         for mark in getattr(method, "pytestmark", ())
         for name in mark.args[1]

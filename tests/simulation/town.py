@@ -14,6 +14,7 @@ from functions.domain.errors import TallyreelError
 from functions.domain.hooks import delivery
 from functions.domain.tasks import Task
 from functions.domain.tickets import TaskRef, Ticket
+from functions.domain.work import Errand
 from functions.entrypoints.findings import finding_json, finding_of
 from functions.pipeline.check import answer
 from functions.pipeline.fetch import fetch
@@ -23,6 +24,7 @@ from functions.pipeline.render import render
 from functions.pipeline.settle import settle
 from functions.pipeline.submit import submit
 from functions.pipeline.sweep import sweep
+from functions.pipeline.tend import StayOver
 from functions.pipeline.verify import verify
 from local.fakes.vendor import Call as HookCall
 from tests.simulation.cloud import Cloud, Image, Planned, Sent, Started
@@ -34,6 +36,7 @@ T = TypeVar("T")
 RECEIVES_MAX = 5  # as the queue's redrive policy
 VISIBILITY = {  # six times the function's timeout
     "image_to_video": timedelta(minutes=30),
+    "video_analysis": timedelta(seconds=90),  # as its worker asks for
     "submit": timedelta(minutes=12),
     "check": timedelta(minutes=6),
 }
@@ -109,17 +112,21 @@ class Town:
     def process(self, name: str, work: Callable[[], T]) -> T | None:
         """Run one process; None if it died, or ended in trouble that was to be expected."""
         self._depth += 1
+        self.ports.begin()
         done: T | None = None
         try:
             done = work()
         except ProcessDied:
             self.log.append(f"{name} died")
+        except StayOver:
+            self.log.append(f"{name} stopped")
         except TallyreelError as error:
             self.log.append(f"{name} ended in {type(error).__name__}")
         else:
             self.log.append(f"{name}: {done!s:.200}")
         finally:
             self._depth -= 1
+            self.cloud.breaker.dead = False
         self._collect()
         return done
 
@@ -246,7 +253,22 @@ class Town:
             case "check":
                 checked = self.process("check", lambda: (answer(self.ports, ticket),))
                 return checked is not None
+            case "video_analysis":
+                return self._worked_on(ticket)
         rendered = self.process("render", lambda: render(self.ports, ticket, self.workdir))
+        return rendered is not None
+
+    def _worked_on(self, ticket: Ticket) -> bool:
+        """Do as a worker does, which can be told to go at any time."""
+        errand = Errand(extend=lambda: None, seconds_left=lambda: None)
+        breaker = self.cloud.breaker
+        breaker.by_worker = True
+        try:
+            rendered = self.process(
+                "render", lambda: render(self.ports, ticket, self.workdir, errand)
+            )
+        finally:
+            breaker.by_worker = False
         return rendered is not None
 
     def _hear(self, hook: Hook) -> None:

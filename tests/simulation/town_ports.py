@@ -15,15 +15,24 @@ from functions.adapters.sqs_queue import SqsQueue
 from functions.adapters.workflow import SettleWorkflow
 from functions.bootstrap import AwsPorts, Settings
 from functions.domain.errors import TallyreelError
-from functions.domain.ports import Budgets, Heartbeat, Metrics, ProviderCalls
+from functions.domain.models import ModelCalls
+from functions.domain.ports import (
+    Attended,
+    Budgets,
+    Heartbeat,
+    Metrics,
+    ProviderCalls,
+)
 from functions.domain.providers import Provider
 from functions.domain.rules import Rules
 from functions.domain.stores import DurationStore
 from functions.domain.tasks import Route
+from functions.providers.local import PROVIDER as LOCAL
 from tests.contracts.conftest import TABLE
-from tests.doubles.world import CountingMetrics, FixedClock, SeededIds
+from tests.doubles.world import CountingMetrics, FixedClock, SeededIds, at_once
 from tests.simulation.actors import ScriptedInspector, ScriptedRenderer
 from tests.simulation.cloud import BUCKET, SECRETS, Cloud
+from tests.simulation.model import AskedModel
 from tests.simulation.provider import Market
 
 HOOK_BASE = "https://api.example"
@@ -52,6 +61,13 @@ class TownPorts(AwsPorts):
         self.rules = Rules(shards=1)
         self.providers: dict[str, Provider] = {"motion": self.renderer.provider()}
         self.market: Market | None = None
+        self.model: AskedModel | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Be a process that has just been started, and remembers nothing."""
+        client = self._cloud.clients["secretsmanager"]
+        self._secrets = SecretsManager(client, {name: name for name in SECRETS})
 
     def buy_from(self, market: Market) -> None:
         """Let clips be bought."""
@@ -67,6 +83,24 @@ class TownPorts(AwsPorts):
         assert self.market is not None
         client = self._cloud.clients["secretsmanager"]
         return self.market.calls(SecretsManager(client, {name: name for name in SECRETS}))
+
+    def ask(self, model: AskedModel) -> None:
+        """Let a model be asked about videos, which are looked at by script."""
+        name = model.provider.name
+        self.model = model
+        self.workshop = model.viewer
+        self.providers |= {name: model.provider, "local": LOCAL}
+        routes = {"video_analysis": (Route(provider=name, lane="video_analysis"),)}
+        self.rules = Rules(shards=1, routes=routes)
+
+    @property
+    def models(self) -> ModelCalls:
+        assert self.model is not None
+        return self.model.calls(self._secrets)
+
+    @property
+    def attended(self) -> Attended:
+        return at_once
 
     @cached_property
     def budgets(self) -> Budgets:

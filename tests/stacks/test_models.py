@@ -16,11 +16,13 @@ USED = {
     "video_analysis": ["local", "gemini", "bedrock"],
 }
 
+HEARD = {"bedrock": {"listener": "transcribe"}}
+
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     with shared_folder(tmp_path_factory, "models") as folder:
-        return synthesize(folder, providers=USED)
+        return synthesize(folder, providers=USED, provider_options=HEARD)
 
 
 def granted(assembly: Assembly, action: str) -> dict[str, list[str]]:
@@ -58,8 +60,16 @@ def test_the_worker_is_told_of_its_models_wherever_it_runs(models: Assembly) -> 
     assert told["TALLYREEL_SECRETS"] == '{"gemini": "tallyreel/gemini"}'
 
 
+def test_only_the_worker_has_what_is_said_written_down(models: Assembly) -> None:
+    ((name, resources),) = granted(models, "transcribe:StartTranscriptionJob").items()
+
+    assert name.startswith("WorkerRole")
+    assert resources == ["*"]
+
+
 def test_without_a_model_nothing_of_one_is_granted(assembly: Assembly) -> None:
     assert granted(assembly, "bedrock:InvokeModel") == {}
+    assert granted(assembly, "transcribe:StartTranscriptionJob") == {}
     assert granted(assembly, "secretsmanager:GetSecretValue") == {}
 
 

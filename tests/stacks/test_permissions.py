@@ -11,7 +11,11 @@ WIDE_ALLOWED = {
     "/hooks/*",
     "/stream/*",
 }
-TAKE_NO_RESOURCE = {"logs:CreateLogDelivery", "ecr:GetAuthorizationToken"}
+TAKE_NO_RESOURCE = {
+    "logs:CreateLogDelivery",
+    "ecr:GetAuthorizationToken",
+    "transcribe:StartTranscriptionJob",
+}
 
 
 def _statements(assembly: Assembly) -> list[tuple[str, dict[str, Any]]]:
