@@ -69,38 +69,41 @@ class Bar:
 def searched(name: str, depth: int, shares: Any) -> Figures:
     """Search one scenario, in a process of its own."""
     scenario = next(each for each in SCENARIOS if each.name == name)
+    every = scenario.pairs_every if depth > 1 else 1
 
     def progress(figures: Figures, share: float) -> None:
-        shares[name] = (share, figures.runs)
+        shares[name, depth] = (share, figures.runs)
 
     with cloud() as made, TemporaryDirectory() as workdir:
-        figures = Search(made, scenario, Path(workdir), depth, progress=progress).run()
-    shares[name] = (1.0, figures.runs)
+        figures = Search(made, scenario, Path(workdir), depth, every, progress=progress).run()
+    shares[name, depth] = (1.0, figures.runs)
     return figures
 
 
 def faults(*, pairs: bool) -> list[str]:
-    """Break every call of all scenarios, and every pair of calls of the main ones."""
-    depths = {each.name: 2 if each.main and pairs else 1 for each in SCENARIOS}
-    names = sorted(depths, key=lambda name: -depths[name])  # the long ones first
+    """Break every call of all scenarios, and pairs of calls of the main ones."""
+    paired = [each for each in SCENARIOS if each.main and pairs]
+    whole = [each.name for each in paired if each.pairs_every == 1]
+    jobs = [(each.name, 2) for each in sorted(paired, key=lambda each: -each.pairs_every)]
+    jobs += [(each.name, 1) for each in SCENARIOS if each.name not in whole]
     bar = Bar()
     with Manager() as manager, ProcessPoolExecutor(PROCESSES) as pool:
         shares = manager.dict()
-        futures: dict[str, Future[Figures]] = {
-            name: pool.submit(searched, name, depths[name], shares) for name in names
+        futures: dict[tuple[str, int], Future[Figures]] = {
+            (name, depth): pool.submit(searched, name, depth, shares) for name, depth in jobs
         }
         while wait(futures.values(), timeout=LOOK_SECONDS).not_done:
             far = dict(shares)
-            share = sum(each for each, _ in far.values()) / len(names)
+            share = sum(each for each, _ in far.values()) / len(jobs)
             bar.show(share, f"{sum(runs for _, runs in far.values()):,} runs")
         bar.clear()
-        found = {name: future.result() for name, future in futures.items()}
-    say(f"{'scenario':<28}{'faults':>8}{'calls':>7}{'runs':>9}{'told apart':>12}")
-    for name, figures in found.items():
-        row = f"{name:<28}{depths[name]:>8}{figures.calls:>7}{figures.runs:>9,}"
+        found = {job: future.result() for job, future in futures.items()}
+    say(f"{'scenario':<33}{'faults':>8}{'calls':>7}{'runs':>9}{'told apart':>12}")
+    for (name, depth), figures in found.items():
+        row = f"{name:<33}{depth:>8}{figures.calls:>7}{figures.runs:>9,}"
         say(f"{row}{figures.states:>12,}")
     for depth, what in ((1, "single faults"), (2, "pairs of faults")):
-        some = [figures for name, figures in found.items() if depths[name] == depth]
+        some = [figures for job, figures in found.items() if job[1] == depth]
         calls, runs = sum(each.calls for each in some), sum(each.runs for each in some)
         say(f"{what}: {len(some)} scenarios, {calls:,} calls, {runs:,} runs")
     wrongs = [wrong for figures in found.values() for wrong in figures.wrongs]

@@ -438,6 +438,23 @@ def test_a_task_that_is_withdrawn_while_a_model_thinks_is_not_charged(
     assert balance(world) == Balance(available=20, held=0, spent=0)
 
 
+def test_an_answer_that_comes_when_its_worker_was_given_up_is_kept_and_not_paid_again(
+    world: World, ordered: Task, run: Run, model: ScriptedModel
+) -> None:
+    def lapses() -> None:
+        model.before = None
+        world.clock.forward(seconds=91)
+        sweep(world, world.clock.at.replace(year=2099))
+
+    model.before = lapses
+    assert run(ordered) is Rendering.SUPERSEDED
+    assert swept(world, ordered).code == "worker-lost"
+    assert run(ordered) is Rendering.RENDERED
+
+    assert len(model.asked) == 2
+    assert charged(world, ordered) == [("worker-lost", True), ("succeeded", True)]
+
+
 def test_a_used_up_budget_puts_the_ticket_off(world: World, ordered: Task, run: Run) -> None:
     gemini = world.providers["gemini"]
     assert isinstance(gemini, Model)
