@@ -23,13 +23,13 @@ EVERY = {
     "request_lost": 3,
     "provider_failed": 3,
     "expiry": 2,
-    "asked": 7,
+    "asked": 9,
     "asked_answer_lost": 7,
-    "asked_truncated": 19,
-    "asked_turned_away": 19,
+    "asked_truncated": 25,
+    "asked_turned_away": 25,
     "asked_worker_dies": 7,
     "asked_worker_stopped": 7,
-    "asked_worker_dies_with_an_answer": 19,
+    "asked_worker_dies_with_an_answer": 25,
 }
 
 
