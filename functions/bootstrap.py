@@ -288,7 +288,7 @@ def inbox() -> Inbox:
     return SqsInbox(client, settings().table("QUEUE_URLS"), hidden_seconds=hidden)
 
 
-def stay(over: Callable[[], Exception]) -> SignalledStay:
+def stay(over: Callable[[], BaseException]) -> SignalledStay:
     """Build a worker's view of its own end; `over` is raised when its grace time has passed."""
     told = settings()
     return SignalledStay(

@@ -25,7 +25,7 @@ class SignalledStay:
         self,
         *,
         grace_seconds: float,
-        over: Callable[[], Exception],
+        over: Callable[[], BaseException],
         agent: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

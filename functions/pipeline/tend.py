@@ -21,8 +21,12 @@ class LeaseLost(Exception):
     """Ends the work: the task is no longer ours."""
 
 
-class StayOver(Exception):
-    """Ends the work: this worker has to go before it could finish."""
+class StayOver(BaseException):
+    """Ends the work: this worker has to go before it could finish.
+
+    It may be raised anywhere, also within an SDK's call, which takes every `Exception` for trouble
+    of its own and repeats the call.
+    """
 
 
 class CutShort(Exception):

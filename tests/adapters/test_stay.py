@@ -7,9 +7,11 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import boto3
 import pytest
 
 from functions.adapters.stay import SignalledStay
+from functions.pipeline.tend import StayOver
 from local.instance import ROOT
 
 WORKING = """
@@ -90,3 +92,19 @@ def test_it_is_protected_while_it_works_whatever_the_agent_says(agent: str) -> N
         (path, {"ProtectionEnabled": True, "ExpiresInMinutes": 240}),
         (path, {"ProtectionEnabled": False}),
     ]
+
+
+def test_the_end_is_noticed_within_a_call_of_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise StayOver
+
+    monkeypatch.setattr("urllib3.connectionpool.HTTPConnectionPool.urlopen", interrupted)
+    client = boto3.client(
+        "sqs",
+        region_name="eu-west-1",
+        endpoint_url="http://127.0.0.1:9",
+        aws_access_key_id="a",
+        aws_secret_access_key="b",
+    )
+    with pytest.raises(StayOver):
+        client.list_queues()

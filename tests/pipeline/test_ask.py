@@ -471,7 +471,7 @@ def test_a_used_up_budget_puts_the_ticket_off(world: World, ordered: Task, run: 
 
 
 def troubled(
-    monkeypatch: pytest.MonkeyPatch, of: object, name: str, *troubles: Exception | None
+    monkeypatch: pytest.MonkeyPatch, of: object, name: str, *troubles: BaseException | None
 ) -> None:
     """Let the next calls of a method end in trouble, after they were made; None spares one."""
     method, left = getattr(type(of), name), list(troubles)
