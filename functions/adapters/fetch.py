@@ -161,12 +161,11 @@ class Downloader:
             content += chunk
             if len(content) >= count:
                 break
-        told = headers.get("content-length", "")
         return Piece(
             content=bytes(content[:count]),
             content_type=_kind(headers),
             content_range=headers.get("content-range", "") if response.status == PARTIAL else "",
-            length=int(told) if told.isascii() and told.isdigit() else None,
+            length=_length(headers),
         )
 
     def _taken(self, path: Path, bytes_max: int, response: httpcore.Response) -> Download:
@@ -175,8 +174,7 @@ class Downloader:
             return self._no_file(response.status, headers)
         if headers.get("content-encoding", "identity") != "identity":
             return Broken(code="encoded")
-        told = headers.get("content-length", "")
-        length = int(told) if told.isascii() and told.isdigit() else None
+        length = _length(headers)
         if length is not None and length > bytes_max:
             return TooLarge(bytes_max=bytes_max)
         digest, size = hashlib.sha256(), 0
@@ -205,6 +203,11 @@ def _headers(response: httpcore.Response) -> dict[str, str]:
         name.decode("latin-1").lower(): value.decode("latin-1").strip()
         for name, value in response.headers
     }
+
+
+def _length(headers: Mapping[str, str]) -> int | None:
+    told = headers.get("content-length", "")
+    return int(told) if told.isascii() and told.isdigit() else None
 
 
 def _kind(headers: Mapping[str, str]) -> str:

@@ -39,6 +39,9 @@ FORGET_SECONDS: Final = 15.0
 FILE_SECONDS: Final = 60.0
 
 
+_BROKEN: Final = (NotSentError, NoAnswerError, CannotSignError)
+
+
 class ModelCallsOverHttp:
     """Provides `ModelCalls`. `secrets` reads a model's secrets, newest values first."""
 
@@ -65,7 +68,7 @@ class ModelCallsOverHttp:
             secrets = self._secrets(model.name)
             with self._client() as client:
                 return self._shown(client, model, clip, secrets)
-        except (NotSentError, NoAnswerError, CannotSignError) as error:
+        except _BROKEN as error:
             return NotSent(cause=str(error))
         except TallyreelError as error:
             return NotSent(cause=type(error).__name__)
@@ -100,7 +103,7 @@ class ModelCallsOverHttp:
                 return _unheard("not-ended")
             if not isinstance(written, Written):
                 return cast("Rejected", written)
-        except (NotSentError, NoAnswerError, CannotSignError) as error:
+        except _BROKEN as error:
             return NotSent(cause=str(error))
         request = HttpRequest(method="GET", url=written.url)
         piece = self._files.piece(
@@ -112,7 +115,7 @@ class ModelCallsOverHttp:
 
     def forget(self, model: Model, shown: Shown) -> None:
         """Have a clip removed. One that stays is removed by the vendor itself, in its time."""
-        with suppress(NotSentError, NoAnswerError, CannotSignError, TallyreelError):
+        with suppress(*_BROKEN, TallyreelError):
             request = model.forget(shown, self._secrets(model.name))
             if request is not None:
                 with self._client() as client:

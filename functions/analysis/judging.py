@@ -11,11 +11,10 @@ from pydantic import ValidationError
 from functions.analysis.asking import QUIET_SECONDS
 from functions.analysis.schema import Result, Span
 from functions.domain.kinds import Promise
+from functions.domain.media import SLACK_SECONDS, length_slack
 from functions.domain.verdicts import Check, Facts, Ruling, Verdict
 
 BYTES_MAX: Final = 8 << 20
-LENGTH_SECONDS: Final = 2.0  # by which header and pictures may differ
-LENGTH_SHARE: Final = 0.02
 CUT_SECONDS: Final = 0.1  # between one shot and the next
 END_SECONDS: Final = 60.0  # heard and not written down, at the end of a transcript
 
@@ -63,7 +62,7 @@ _REASONS: Final = {
 def _checks(found: Result, promise: Promise) -> tuple[Check, ...]:
     seconds = found.video.seconds
     off = abs(seconds - promise.seconds)
-    allowed = max(LENGTH_SECONDS, LENGTH_SHARE * promise.seconds)
+    allowed = length_slack(promise.seconds)
     asked = found.made_by.model is not None
     described = sum(shot.description is not None for shot in found.shots)
     return (
@@ -120,7 +119,7 @@ def _covered(shots: Sequence[Span], seconds: float) -> bool:
         joined
         and forward
         and shots[0].start <= CUT_SECONDS
-        and abs(shots[-1].end - seconds) <= LENGTH_SECONDS
+        and abs(shots[-1].end - seconds) <= SLACK_SECONDS
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 HEAD_BYTES = 64 * 1024  # enough for the header of every accepted source
+SLACK_SECONDS, SLACK_SHARE = 2.0, 0.02  # headers are rounded, and tracks end apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,11 @@ class UploadForm:
 def identity(size_bytes: int, head: bytes) -> str:
     """Name a file elsewhere by its size and first bytes: servers' own names for it change."""
     return hashlib.sha256(f"{size_bytes} ".encode() + head).hexdigest()
+
+
+def length_slack(seconds: float) -> float:
+    """Say by how much a video may differ from the length that it was priced by."""
+    return max(SLACK_SECONDS, SLACK_SHARE * seconds)
 
 
 def source_key(account: str, upload: str) -> str:

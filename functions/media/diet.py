@@ -6,6 +6,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Self
 
+from functions.domain.media import length_slack
+
 SOUND_RATE = 16_000  # samples a second: all that recognisers of speech take in
 SOUND_BLOCK = 1024  # samples: one packet of AAC
 BLOCK_SECONDS = SOUND_BLOCK / SOUND_RATE
@@ -18,13 +20,11 @@ PICTURE_BITS_MAX, PICTURE_BITS_MIN = 20_000_000, 1000  # a second; no model look
 INDEX_BYTES_BASE, INDEX_BYTES_PER_SAMPLE = 8 << 10, 40
 # A part is not begun for less: lengths are said by containers with a frame or two of slack.
 LAST_SECONDS_MIN = 0.5
-# By how much a video may turn out to be longer than was said: seconds, or share.
-SLACK_SECONDS, SLACK_SHARE = 2.0, 0.02
 
 
 def latest_end(seconds: float) -> float:
     """Say until when a video may last whose length was said to be `seconds`."""
-    return seconds + max(SLACK_SECONDS, SLACK_SHARE * seconds)
+    return seconds + length_slack(seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from av.codec.context import CodecContext
 from av.filter import Graph
-from av.video.frame import PictureType, VideoFrame
+from av.video.frame import VideoFrame
 
+from functions.media.jpeg import jpeg
 from functions.media.shots import Span
 
 LONGER_SIDE = 640  # pixels
 COPIES_MAX = 6
 STEP_SECONDS = 0.4  # between copies at the beginning of a shot
 PROMISE_SECONDS = 0.2  # at most one copy in so long for a picture that may begin a shot
-QUALITY = "4"  # of 2 (best) to 31: no artefacts to be seen at this size
 # What a frame may say of its colours, by number; high definition that says nothing is BT.709.
 MATRICES = {1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020"}
 UNSAID, FULL_RANGE = 2, 2
@@ -97,16 +96,6 @@ def _colours(frame: VideoFrame) -> str:
     matrix = unsaid if said == UNSAID else MATRICES.get(said, "auto")
     extent = "full" if int(frame.color_range) == FULL_RANGE else "auto"
     return f"in_color_matrix={matrix}:in_range={extent}"
-
-
-def jpeg(frame: VideoFrame) -> bytes:
-    """Encode one picture."""
-    encoder: Any = CodecContext.create("mjpeg", "w")
-    encoder.width, encoder.height, encoder.pix_fmt = frame.width, frame.height, "yuvj420p"
-    encoder.time_base, encoder.thread_count = Fraction(1, 25), 1
-    encoder.options = {"qmin": QUALITY, "qmax": QUALITY}
-    frame.pts, frame.pict_type = 0, PictureType.NONE
-    return b"".join(bytes(packet) for packet in (*encoder.encode(frame), *encoder.encode(None)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from av.audio.frame import AudioFrame
 from av.audio.resampler import AudioResampler
-from av.audio.stream import AudioStream
 from av.container import InputContainer
 
-from functions.media.media_library import MEDIA_ERRORS
+from functions.media.media_library import MEDIA_ERRORS, heard_sound
 
 if TYPE_CHECKING:
     from av.packet import Packet
@@ -24,9 +23,7 @@ class SoundPass:
     """Decodes the first sound track beside the picture."""
 
     def __init__(self, box: InputContainer) -> None:
-        stream = box.streams.best("audio")
-        usable = isinstance(stream, AudioStream) and stream.codec_context is not None
-        self.stream: AudioStream | None = stream if usable else None  # type: ignore[assignment]
+        self.stream = heard_sound(box)
         self._resampler = AudioResampler(format="s16", layout="mono", rate=RATE)
         self._peak = 0
         self._samples = 0

@@ -1,17 +1,16 @@
 """A poster and a strip of small pictures for the console, taken while decoding."""
 
-from fractions import Fraction
 from typing import BinaryIO
 
-from av.codec.context import CodecContext
 from av.filter import Graph
 from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 
+from functions.media.jpeg import jpeg
+
 POSTER_PIXELS = 640  # the longer side
 STRIP_FRAMES = 6
 STRIP_HEIGHT = 90
-QUALITY = "4"  # of 2 (best) to 31: no artefacts to be seen at this size
 
 
 class Thumbnails:
@@ -45,11 +44,11 @@ class Thumbnails:
     def finish(self) -> None:
         """Write what was kept."""
         if self._strip and self._poster is not None:
-            self._poster_file.write(_jpeg(self._poster))
-            self._strip_file.write(_jpeg(_side_by_side(self._strip)))
+            self._poster_file.write(jpeg(self._poster))
+            self._strip_file.write(jpeg(_side_by_side(self._strip)))
         elif self._first is not None:
-            self._poster_file.write(_jpeg(self._first))
-            self._strip_file.write(_jpeg(self._first))
+            self._poster_file.write(jpeg(self._first))
+            self._strip_file.write(jpeg(self._first))
 
     def _small(self, frame: VideoFrame, height: int) -> VideoFrame:
         height = max(2, height // 2 * 2)
@@ -79,14 +78,3 @@ def _side_by_side(frames: list[VideoFrame]) -> VideoFrame:
         frame.pts = index
         graph.vpush(frame)
     return graph.vpull()
-
-
-def _jpeg(frame: VideoFrame) -> bytes:
-    encoder = CodecContext.create("mjpeg", "w")
-    encoder.width, encoder.height = frame.width, frame.height
-    encoder.pix_fmt = "yuvj420p"
-    encoder.time_base = Fraction(1, 25)
-    encoder.thread_count = 1
-    encoder.options = {"qmin": QUALITY, "qmax": QUALITY}
-    frame.pts = 0
-    return b"".join(bytes(packet) for packet in (*encoder.encode(frame), *encoder.encode(None)))

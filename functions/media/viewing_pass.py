@@ -26,7 +26,7 @@ from functions.media.decode_pass import DECODERS, READ_BYTES
 from functions.media.diet import Plan, latest_end
 from functions.media.hearing import Hearing
 from functions.media.key_frames import KeyFrames, shown_size
-from functions.media.media_library import MEDIA_ERRORS, shown_video
+from functions.media.media_library import MEDIA_ERRORS, heard_sound, shown_video
 from functions.media.miniatures import Miniaturist
 from functions.media.parts import Parts
 from functions.media.shots import CHANGE_MIN, ShotFinder
@@ -115,9 +115,7 @@ class _Viewer:
         self._tally.codec = _codec(self._stream)
         rate = self._stream.average_rate
         self._step = float(1 / rate) if rate else 0.04  # a frame's length where none is given
-        sound = box.streams.best("audio")
-        usable = isinstance(sound, AudioStream) and sound.codec_context is not None
-        self._sound = cast("AudioStream", sound) if usable else None
+        self._sound = heard_sound(box)
         self._zero = _zero(self._stream, self._sound)
         self._shots, self._miniaturist = ShotFinder(), Miniaturist()
         self._hearing = Hearing(self._hear) if self._sound is not None else None

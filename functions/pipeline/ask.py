@@ -7,16 +7,16 @@ known, and not asked again.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 from functions.domain.attempts import Attempt
 from functions.domain.errors import OutcomeUnknown
 from functions.domain.jobs import Failure, Job, NotSent, Rejected, Unknown
 from functions.domain.kinds import Asking, Kind
-from functions.domain.media import answer_key, part_key
+from functions.domain.media import answer_key, length_slack, part_key
 from functions.domain.models import (
     Answered,
     Clip,
@@ -43,7 +43,6 @@ from functions.pipeline.tend import LeaseLost, Tending
 ANSWER_BYTES_MAX = 4 << 20
 SMALLER = 2  # a question whose answer was cut short is asked again about parts this much shorter
 TRUNCATED = "answer-truncated"
-SHORTER_SHARE, SHORTER_SECONDS = 0.02, 2.0  # by which a video may end before its header says
 UNREACHED = Failed(code="provider-unreachable", reason="The analysis service could not be reached.")
 CUT_SHORT = Refused(
     code="video-cut-short",
@@ -54,6 +53,7 @@ TOO_MUCH = Refused(
     reason="There is more in this video than an analysis can say. Cut it into shorter ones.",
 )
 
+G = TypeVar("G", bound=Shown | Transcript)
 Outcome = Rendered | Refused | Failed | Unknown
 
 
@@ -104,12 +104,13 @@ def analysed(
         "key_frames_max": len(kind.makes.pictures),
         "diet": asdict(diet) if diet else None,
     }
-    out, viewer = source.parent / "viewing.json", viewer_of(ports, asking)
+    out, viewer = source.parent / "viewing.json", _viewer(ports, asking)
     viewed = ports.workshop.render(viewer, source, out, wanted, tending.on_progress)
     if not isinstance(viewed, Rendered):
         return viewed
     viewing = json.loads(viewed.path.read_bytes())
-    if _ends_early(viewing["seconds"], ordered["order"]["seconds"]):
+    said = ordered["order"]["seconds"]
+    if viewing["seconds"] < said - length_slack(said):
         return CUT_SHORT
     hears = model is not None and model.diet.sound
     order = {**ordered["order"], "provider": task.provider, "hears": hears}
@@ -145,11 +146,7 @@ def _answered(session: _Session, kind: Kind, viewed: Rendered) -> Outcome:
     return _written(kind, viewed, document, session.viewing)
 
 
-def _ends_early(seconds: float, said: float) -> bool:
-    return seconds < said * (1 - SHORTER_SHARE) - SHORTER_SECONDS
-
-
-def viewer_of(ports: Ports, asking: Asking) -> BuiltIn:
+def _viewer(ports: Ports, asking: Asking) -> BuiltIn:
     """Name who looks at the video first."""
     viewer = ports.providers[asking.viewer]
     if not isinstance(viewer, BuiltIn):
@@ -236,34 +233,19 @@ def _heard(session: _Session, number: int, clip: Clip) -> Transcript | Refused |
     if listener is None:
         return None
     name = f"{task.id}-{task.cycle}-{session.diet.part_seconds}-{number}"
-    heard = ports.attended(
-        lambda: ports.models.listen(listener, name, clip.place), session.tending.still_ours
-    )
-    match heard:
-        case Transcript():
-            return heard
-        case Rejected():
-            return _ended(heard.failure)
-        case NotSent():
-            return UNREACHED
-        case _:
-            assert_never(heard)
+    return _had(session, lambda: ports.models.listen(listener, name, clip.place))
 
 
 def _shown(session: _Session, clip: Clip) -> Shown | Refused | Failed:
-    ports = session.ports
-    shown = ports.attended(
-        lambda: ports.models.show(session.model, clip), session.tending.still_ours
-    )
-    match shown:
-        case Shown():
-            return shown
-        case Rejected():
-            return _ended(shown.failure)
-        case NotSent():
-            return UNREACHED
-        case _:
-            assert_never(shown)
+    return _had(session, lambda: session.ports.models.show(session.model, clip))
+
+
+def _had(session: _Session, call: Callable[[], G | Rejected | NotSent]) -> G | Refused | Failed:
+    """Wait for what may be asked for again; without it this attempt ends."""
+    given = session.ports.attended(call, session.tending.still_ours)
+    if isinstance(given, Rejected):
+        return _ended(given.failure)
+    return UNREACHED if isinstance(given, NotSent) else given
 
 
 def _asked(

@@ -22,7 +22,7 @@ from functions.pipeline.ask import Bill, analysed
 from functions.pipeline.claim import claim, claimable, defer, output_key_of
 from functions.pipeline.inspect import inspected
 from functions.pipeline.obtain import obtained
-from functions.pipeline.spend import closed
+from functions.pipeline.spend import closed, written
 from functions.pipeline.tend import CutShort, LeaseLost, StayOver, Tending
 
 STOPPED = "worker-stopped"
@@ -77,10 +77,8 @@ def _bill(ports: Ports, task: Task) -> Bill:
     begun = any((step.attempt, step.reason) == (task.attempt, STOPPED) for step in task.history)
     if not begun or not isinstance(ports.providers[task.provider], Model):
         return Bill()
-    ref = TaskRef(account=task.account, id=task.id)
-    mine = (task.cycle, task.attempt)
-    books = [one for one in ports.store.attempts(ref) if (one.cycle, one.number) == mine]
-    return Bill(answers=sum(one.charged is True for one in books))
+    books = written(ports, task)
+    return Bill(answers=int(books is not None and books.charged is True))
 
 
 def _given_back(ports: Ports, task: Task, bill: Bill) -> Rendering:

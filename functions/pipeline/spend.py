@@ -18,8 +18,15 @@ def closed(
     charged: bool | None = None,
 ) -> Attempt | None:
     """Say how a task's current attempt ended; None if none was written down."""
-    for attempt in ports.store.attempts(TaskRef(account=task.account, id=task.id)):
-        if (attempt.cycle, attempt.number) == (task.cycle, task.attempt):
-            name = job.id if job else attempt.job
-            return replace(attempt, outcome=outcome, job=name, charged=charged)
-    return None
+    attempt = written(ports, task)
+    if attempt is None:
+        return None
+    name = job.id if job else attempt.job
+    return replace(attempt, outcome=outcome, job=name, charged=charged)
+
+
+def written(ports: Ports, task: Task) -> Attempt | None:
+    """Read what is in the books of a task's current attempt."""
+    mine = (task.cycle, task.attempt)
+    books = ports.store.attempts(TaskRef(account=task.account, id=task.id))
+    return next((one for one in books if (one.cycle, one.number) == mine), None)

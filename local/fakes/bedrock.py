@@ -7,16 +7,13 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import unquote
 
+from local.fakes.aws import unsigned
 from local.fakes.model import Asked, ModelVendor, Told
 from local.fakes.saying import Says
 from local.fakes.vendor import Answer, Request
 
 ASK = re.compile(r"/model/([^/]+)/converse")
 PLACE = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9]/.+")
-SIGNED = re.compile(
-    r"AWS4-HMAC-SHA256 Credential=[^/, ]+/(\d{8})/[a-z0-9-]+/bedrock/aws4_request, ?"
-    r"SignedHeaders=([a-z0-9;-]+), ?Signature=[0-9a-f]{64}"
-)
 FORMATS = {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv", "three_gp"}
 TOP = {"type", "properties", "required"}  # that a tool's schema may have at its top
 NAMES = {
@@ -47,14 +44,9 @@ class Bedrock(ModelVendor):
 
     def answered(self, request: Request) -> Answer:
         """Answer a question."""
-        signed = SIGNED.fullmatch(request.headers.get("authorization", ""))
-        if not signed:
-            return self.error(403, "MissingAuthenticationTokenException")
-        stamp, names = request.headers.get("x-amz-date", ""), set(signed[2].split(";"))
-        if not stamp.startswith(signed[1]) or not {"host", "x-amz-date"} <= names:
-            return self.error(403, "InvalidSignatureException")
-        if not names <= set(request.headers):
-            return self.error(403, "InvalidSignatureException")
+        wrong = unsigned(request, "bedrock")
+        if wrong:
+            return self.error(403, wrong)
         ask = ASK.fullmatch(request.path)
         if not ask or request.method != "POST":
             return self.error(404, "UnknownOperationException")

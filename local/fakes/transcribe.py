@@ -8,15 +8,12 @@ from dataclasses import dataclass, fields
 from secrets import token_hex
 from typing import Any, Self
 
+from local.fakes.aws import unsigned
 from local.fakes.script import Lost
 from local.fakes.vendor import Answer, HangUp, Played, Request
 
 NAME = re.compile(r"[0-9a-zA-Z._-]{1,200}")
 PLACE = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9]/.+")
-SIGNED = re.compile(
-    r"AWS4-HMAC-SHA256 Credential=[^/, ]+/\d{8}/[a-z0-9-]+/transcribe/aws4_request, ?"
-    r"SignedHeaders=[a-z0-9;-]+, ?Signature=[0-9a-f]{64}"
-)
 TARGET = "Transcribe."
 FORMATS = {"mp3", "mp4", "wav", "flac", "ogg", "amr", "webm", "m4a"}
 NAMES = {
@@ -106,7 +103,7 @@ class Transcribe(Played):
         """Start a job, tell of one, or give out what was written."""
         if request.path.startswith("/transcripts/"):
             return self._written(request)
-        if not SIGNED.fullmatch(request.headers.get("authorization", "")):
+        if unsigned(request, "transcribe"):
             return self.refusal(403)
         target = request.headers.get("x-amz-target", "")
         operation = target.removeprefix(TARGET)

@@ -657,10 +657,11 @@ def test_a_video_that_is_gone_is_refused_and_one_out_of_reach_tried_again(
     assert run(task) is Rendering.REFUSED
 
 
+@pytest.mark.parametrize("seconds", [12.0, 17.8])
 def test_a_video_whose_end_is_missing_is_refused(
-    world: World, ordered: Task, run: Run, viewer: ScriptedViewer
+    world: World, ordered: Task, run: Run, viewer: ScriptedViewer, seconds: float
 ) -> None:
-    viewer.seen = viewing(seconds=12.0)
+    viewer.seen = viewing(seconds=seconds)
 
     assert run(ordered) is Rendering.REFUSED
     assert now_of(world, ordered).code == "video-cut-short"
